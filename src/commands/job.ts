@@ -2,6 +2,7 @@ import { Command, Option } from 'commander'
 import type { Context, Wire } from '../context.ts'
 import { jobNamespace } from '../lib/job/job-objects.ts'
 import { usageError } from '../lib/kube/errors.ts'
+import { shellWord } from '../lib/kube/shell-line.ts'
 import { asksCluster, list, manual } from './command-options.ts'
 import type { DeleteOptions, LogsOptions, StatusOptions } from './job/manage-job.ts'
 import type { MakeOptions } from './job/make-job.ts'
@@ -20,6 +21,7 @@ export function jobCommand(wire: Wire): Command {
     .addCommand(logsCommand(wire))
     .addCommand(deleteCommand(wire))
     .addHelpText('after', text)
+    .hook('preAction', (_, typed) => ensureLine(typed))
     .action(wire<MakeOptions, [string[]]>(makeAction))
 }
 
@@ -36,6 +38,18 @@ The line is kvup upgrade, eus run or workloads update, with --yes. A pod that en
 or 143 is followed by another one, which continues. With --schedule a sealed plan is a CronJob.`,
   codes: asksCluster,
 })
+
+/** The first word of a line that a Job can run; what is typed in its place is a subcommand that does not exist. Throws `usage`. */
+function ensureLine(command: Command): void {
+  const [first] = command.args
+  if (command.name() !== 'job' || first === undefined) return
+  if (['kvup', 'upgrade', 'eus', 'workloads'].includes(first)) return
+  throw usageError(
+    'line-not-for-job',
+    `kvup job has no command ${shellWord(first)}, and a Job runs upgrade, eus run or workloads update`,
+    { remedy: 'kvup job --help' },
+  )
+}
 
 /**
  * A subcommand hands its flags to the command above it where both have them, wherever they stand. What only makes a Job is refused, for it would be passed over. Throws `usage`.
@@ -135,7 +149,7 @@ function deleteCommand(wire: Wire): Command {
           ['kvup job delete', 'asks first'],
           ['kvup job delete --yes', 'for a script'],
         ],
-        more: 'The journal of the run stays: kvup history shows it. The namespace stays too.',
+        more: 'It leaves the journal of the run, which kvup history shows, and the namespace.',
         codes: asksCluster,
       }),
     )

@@ -101,11 +101,10 @@ function unusedRights(stage: Stage): UnusedRight[] {
   const { store } = stage.simulated
   const cluster = store.read(ClusterRoles, { name: 'kvup-run:kvup-upgrade' }) as Role
   const own = store.read(Roles, { name: 'kvup-run:kvup-upgrade', namespace: 'kubevirt' }) as Role
-  const rules = [
-    ...(cluster.rules ?? []).map((rule, i) => ({ ...rule, why: reasons[i] ?? '' })),
-    ...(own.rules ?? []).map((rule, i) => ({ ...rule, why: ofKubevirt[i] ?? '' })),
-  ]
-  return rules.flatMap(({ apiGroups = [], resources = [], verbs, why }) =>
+  const rules = [cluster, own].flatMap(({ rules: of = [] }, part) =>
+    of.map((rule, i) => ({ rule, why: [reasons, ofKubevirt][part]?.[i] ?? '' })),
+  )
+  return rules.flatMap(({ rule: { apiGroups = [], resources = [], verbs }, why }) =>
     resources.flatMap((resource) =>
       verbs.flatMap((verb) =>
         used.has([verb, apiGroups[0], resource].join(' ')) ? [] : [{ right: resource, verb, why }],

@@ -37,13 +37,12 @@ export async function applied(stage: Stage, to: string) {
 }
 
 export function jobOf({ simulated }: Stage): Job {
-  const job = simulated.store.read(Jobs, place) as Job | undefined
+  const job = simulated.store.read(Jobs, place)
   if (job === undefined) throw new Error('there is no Job')
   return job
 }
 
-export const cronJobOf = ({ simulated }: Stage) =>
-  simulated.store.read(CronJobs, place) as CronJob | undefined
+export const cronJobOf = ({ simulated }: Stage): CronJob | undefined => simulated.store.read(CronJobs, place)
 
 /** The pods of the Job, the oldest first. */
 export function podsOf({ simulated }: Stage): Pod[] {

@@ -32,16 +32,20 @@ test('what is printed is what is applied, and the API server takes it as a dry r
     expect(kinds).toEqual([
       'Namespace',
       'ServiceAccount',
-      ...['ClusterRole', 'ClusterRoleBinding', 'Role', 'RoleBinding', 'Role', 'RoleBinding'],
+      'ClusterRole',
+      'ClusterRoleBinding',
+      'Role',
+      'RoleBinding',
+      'Role',
+      'RoleBinding',
       'ConfigMap',
       'Job',
     ])
-    const kindOf = ({ kind }: KubeObject) => jobKinds.find((one) => one.kind === kind) as Kind
     await stage.cluster.writer.apply(Namespaces, objects[0] as KubeObject)
     for (const object of objects) await stage.cluster.reviewer.dryRun.apply(kindOf(object), object)
     expect(stage.simulated.store.list(ClusterRoles).items.filter(isOfJob)).toEqual([])
     const { binaryData = {} } = objects.find(({ kind }) => kind === 'ConfigMap') as ConfigMap
-    const [[sha256 = '', gzip = ''] = []] = Object.entries(binaryData)
+    const [[sha256, gzip] = ['', '']] = Object.entries(binaryData)
     expect(gunzipSync(Buffer.from(gzip, 'base64')).toString()).toBe(stage.files.get('plan.yaml'))
     const golden = printed.out
       .replaceAll(sha256, 'SHA256')
@@ -50,6 +54,8 @@ test('what is printed is what is applied, and the API server takes it as a dry r
     await expect(golden).toMatchFileSnapshot('../commands/golden/job-upgrade.yaml')
   })
 })
+
+const kindOf = ({ kind }: KubeObject) => jobKinds.find((one) => one.kind === kind) as Kind
 
 const isOfJob = ({ metadata: { name } }: KubeObject): boolean => name.startsWith('kvup-run:')
 
@@ -82,9 +88,9 @@ test('applied twice it is the same; another line of that name is refused; delete
     expect((await typed(stage, ['job', 'status'])).out).toContain('is done')
     expect(await typed(stage, ['job', 'delete', '--yes'])).toMatchObject({ code: 0 })
     const { store } = stage.simulated
-    const left = [ClusterRoles, ClusterRoleBindings, Roles, RoleBindings].flatMap((kind: Kind) => [
-      ...store.list(kind).items.filter(isOfJob),
-    ])
+    const left = [ClusterRoles, ClusterRoleBindings, Roles, RoleBindings].flatMap((kind: Kind) =>
+      store.list(kind).items.filter(isOfJob),
+    )
     expect(left).toEqual([])
     expect(store.read(Namespaces, { name: 'kvup-run' })).toBeDefined()
     expect((await typed(stage, ['job', 'status'])).code).toBe(3)

@@ -96,7 +96,7 @@ function refuseOutput(root: Command): void {
   if (root.getOptionValueSource('output') === 'cli' && output !== 'ndjson')
     throw usageError('line-output', `the log of a Job is ndjson, not ${output}: omit -o behind --`)
   if (logFile !== undefined)
-    throw usageError('line-output', '--log-file is not for a Job: its log is kept by the cluster', {
+    throw usageError('line-output', '--log-file is not for a Job: the cluster has its log', {
       remedy: 'kvup job logs     shows it',
     })
 }
@@ -117,15 +117,19 @@ function refuseQuestions({ command, words, options }: InnerLine, yes: boolean): 
   if (command === 'upgrade' && options['to'] === undefined && options['plan'] === undefined)
     throw usageError(
       'line-asks',
-      'the line names no version: without --plan or --to it asks for one, and nobody answers in a Job',
+      'the line names no version: without --plan or --to it asks for one, and a Job has nobody to answer',
       {
         remedy: again('--plan', 'plan.yaml', ...(yes ? [] : ['--yes'])),
       },
     )
   if (!yes)
-    throw usageError('line-asks', 'the line asks before it changes anything, and nobody answers in a Job', {
-      remedy: again('--yes'),
-    })
+    throw usageError(
+      'line-asks',
+      'the line asks before it changes anything, and a Job has nobody to answer',
+      {
+        remedy: again('--yes'),
+      },
+    )
   const dryRun = options['dryRun']
   if (dryRun !== undefined && dryRun !== 'none')
     throw usageError('line-not-for-job', '--dry-run changes nothing: run that line here, without a Job')

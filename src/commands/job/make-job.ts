@@ -204,7 +204,7 @@ function pausesHere({ kubevirt, manager }: Installation): boolean {
 function methodHere(line: InnerLine, installation: Installation): Method {
   const { manifest, manifestSha256, to } = line.options
   if ((manifest ?? manifestSha256) !== undefined) return 'operator-manifest'
-  return chooseMethod('auto', installation, parseVersion(String(to ?? '')))
+  return chooseMethod('auto', installation, parseVersion(typeof to === 'string' ? to : ''))
 }
 
 function roleOf({ command, options }: InnerLine, method: Method | 'auto', pauses: boolean): RoleName {
@@ -372,7 +372,7 @@ const viewWith = (reasons: ReadonlyMap<string, readonly string[]>): View<JobDocu
       '# kubectl apply -f - takes it. What removes it, bindings and roles too:',
       `#   ${document.delete}`,
       ...leftOut.map(({ right, why }) => `# Left out: ${right} (${why})`),
-      ...items.flatMap((item) => ['---', ...yamlLines(item, reasons)]),
+      ...items.flatMap((item) => ['---'].concat(yamlLines(item, reasons))),
     ]
   },
   names: ({ items }) => items.map((item) => `${kindOf(item).kind.toLowerCase()}/${item.metadata.name}`),
@@ -381,6 +381,6 @@ const viewWith = (reasons: ReadonlyMap<string, readonly string[]>): View<JobDocu
 function yamlLines(item: KubeObject, reasons: ReadonlyMap<string, readonly string[]>): string[] {
   const isRole = item.kind === 'Role' || item.kind === 'ClusterRole'
   const why = isRole ? reasons.get(item.metadata.namespace ?? '') : undefined
-  const text = why === undefined ? yamlText(item, true) : roleYaml(item as Role, why)
+  const text = why === undefined ? yamlText(item, true) : roleYaml(item, why)
   return text.trimEnd().split('\n')
 }

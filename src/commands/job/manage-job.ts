@@ -54,14 +54,11 @@ export async function jobStatus(cx: Context, options: StatusOptions): Promise<Ex
   const { reader } = await cx.cluster()
   const found = await findJob(reader, place)
   const state = await stateOf(reader, place, found)
-  const { metadata } = found.cron ?? found.job ?? {}
-  const template = found.cron?.spec?.jobTemplate?.spec?.template ?? found.job?.spec?.template
   const document: JobStatusDocument = {
     apiVersion: 'kvup.io/v1alpha1',
     kind: 'JobStatus',
     ...place,
-    line: metadata?.annotations?.[lineAnnotation] ?? '',
-    image: template?.spec?.containers?.[0]?.image ?? '',
+    ...whatRuns(found),
     state: state.is,
     ...(state.why !== undefined && { why: state.why }),
     pods: state.pods,
@@ -75,6 +72,14 @@ interface FoundJob {
   cron?: CronJob
   /** Of a CronJob the newest that it made. */
   job?: Job
+}
+
+function whatRuns({ cron, job }: FoundJob): Pick<JobStatusDocument, 'line' | 'image'> {
+  const spec = cron === undefined ? job?.spec : cron.spec?.jobTemplate?.spec
+  return {
+    line: (cron ?? job)?.metadata.annotations?.[lineAnnotation] ?? '',
+    image: spec?.template?.spec?.containers?.[0]?.image ?? '',
+  }
 }
 
 async function findJob(reader: Reader, place: JobPlace): Promise<FoundJob> {
@@ -220,7 +225,7 @@ export async function deleteJob(cx: Context, options: DeleteOptions): Promise<Ex
   if (found.length === 0) await findJob(reader, place)
   await ensureIdle(reader, place, found, options)
   const what = found.map(nameOf)
-  cx.printer.note(`removes ${what.join(', ')}; the journal stays`)
+  cx.printer.note(`removes ${what.join(', ')}; the journal remains`)
   if (!(await cx.prompt.confirm(`Delete ${count(found.length, 'object')} of Job ${place.name}?`)))
     throw blocked('answered-no', 'Canceled. Nothing was changed.')
   for (const { kind, object } of found) {
@@ -239,7 +244,7 @@ export async function deleteJob(cx: Context, options: DeleteOptions): Promise<Ex
 
 const deletedView: View<JobDeletedDocument> = {
   text: ({ name, namespace, deleted }, paint) => [
-    `${paint.good(paint.mark.done)} Job ${name} is removed with its rights: ${count(deleted.length, 'object')}. The journal stays (kvup history)`,
+    `${paint.good(paint.mark.done)} Job ${name} is removed with its rights: ${count(deleted.length, 'object')}. The journal remains (kvup history)`,
     `${paint.mark.next} ${withPurpose(`kubectl delete namespace ${shellWord(namespace)}`, 'removes the namespace, if nothing else is in it')}`,
   ],
   names: ({ deleted }) => deleted,
@@ -258,12 +263,12 @@ async function ensureIdle(
   if (!['running', 'node-lost', 'retrying', 'waiting'].includes(state.is)) return
   throw blocked(
     running,
-    `Job ${place.name} is under way: without it the upgrade goes on, and what kvup changed for a time stays changed`,
+    `Job ${place.name} runs: without it KubeVirt updates on, and what kvup changed for a time is not restored`,
     {
       object: `jobs/${place.name} in namespace ${place.namespace}`,
       remedy: [
         withPurpose(managing('status', place), 'shows how far it is'),
-        withPurpose(`${managing('delete', place)} --accept ${running}`, 'ends it all the same'),
+        withPurpose(`${managing('delete', place)} --accept ${running}`, 'ends it anyway'),
       ],
     },
   )

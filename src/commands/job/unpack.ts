@@ -17,11 +17,11 @@ export async function unpack(
   { from, into }: UnpackOptions,
   words: string[],
 ): Promise<void> {
-  const files = words.map(parsePackedWord).map((file) => {
-    const packed = join(from, file.sha256)
-    return { ...file, text: unpackFile(bytesOf(packed), file).toString('utf8') }
+  const files = words.map((word): [path: string, text: string] => {
+    const file = parsePackedWord(word)
+    return [file.path, unpackFile(bytesOf(join(from, file.sha256)), file).toString('utf8')]
   })
-  for (const { path, text } of files) {
+  for (const [path, text] of files) {
     const file = join(into, path)
     try {
       mkdirSync(dirname(file), { recursive: true })

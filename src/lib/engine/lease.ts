@@ -99,7 +99,7 @@ export function identityOf({ who, pid, machine, pod }: Holder, nonce: string): s
 }
 
 /** The pod that an identity names; undefined for one that names none. */
-export function podOf(identity: string): PodIdentity | undefined {
+function podOf(identity: string): PodIdentity | undefined {
   const { namespace, name, uid } =
     /^pod:(?<namespace>[a-z0-9-]+)\/(?<name>[a-z0-9.-]+)\/(?<uid>[0-9a-zA-Z-]+)\/[0-9a-z]+$/u.exec(identity)
       ?.groups ?? {}
@@ -108,7 +108,7 @@ export function podOf(identity: string): PodIdentity | undefined {
 }
 
 /** As a sentence names it. */
-export function holderText(identity: string): string {
+function holderText(identity: string): string {
   const pod = podOf(identity)
   return pod === undefined ? oneLine(identity) : `pod ${pod.name} of namespace ${pod.namespace}`
 }

@@ -56,7 +56,7 @@ export const retriedCodes: readonly number[] = [
 
 const managedBy = 'app.kubernetes.io/managed-by'
 /** The Job that an object belongs to. */
-export const jobLabel = 'kvup.io/job'
+const jobLabel = 'kvup.io/job'
 const namespaceLabel = 'kvup.io/job-namespace'
 /** The line that a Job runs, as it was typed. */
 export const lineAnnotation = 'kvup.io/line'
@@ -136,15 +136,16 @@ const podsRole = (place: JobPlace): Role =>
   })
 
 function grantsOf(request: JobRequest): KubeObject[] {
-  const roles = [...request.roles.filter(({ rules = [] }) => rules.length > 0)].map((role) => ({
-    ...role,
-    metadata: {
-      ...role.metadata,
-      name: nameOfGrant(role, request),
-      labels: { ...role.metadata.labels, ...labelsOf(request) },
-    },
-  }))
+  const roles = request.roles
+    .filter(({ rules = [] }) => rules.length > 0)
+    .map((role) => ownRole(role, request))
   return [...roles, podsRole(request)].flatMap((role) => [role, bindingOf(role, request)])
+}
+
+function ownRole(role: Role, request: JobRequest): Role {
+  const { labels, ...rest } = role.metadata
+  const metadata = { ...rest, name: nameOfGrant(role, request), labels: { ...labels, ...labelsOf(request) } }
+  return { ...role, metadata }
 }
 
 /** Two Roles in one namespace are told apart as `kvup rbac` does it. */

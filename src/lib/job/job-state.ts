@@ -78,22 +78,36 @@ function endOf({ status }: Pod): ContainerState['terminated'] {
   return ends.find((end) => end.exitCode !== 0) ?? ends.at(-1)
 }
 
+const sentence = ({ reason, message }: { reason?: string; message?: string }): string | undefined =>
+  [reason, message].filter((part) => part !== undefined && part !== '').join(': ') || undefined
+
+/** The first that says something. */
 function whyOf(pod: Pod): string | undefined {
-  const { status } = pod
   const disrupted = condition(pod, 'DisruptionTarget')
-  if (disrupted?.status === 'True')
-    return [disrupted.reason, disrupted.message].filter(Boolean).join(': ') || 'it was disrupted'
-  const lost = nodeLost(pod)
-  if (lost !== undefined) return lost
-  const unplaced = condition(pod, 'PodScheduled')
-  if (unplaced?.status === 'False') return unplaced.message ?? unplaced.reason
-  const waiting = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])]
+  if (disrupted?.status === 'True') return sentence(disrupted) ?? 'it was disrupted'
+  return nodeLost(pod) ?? whyNotPlaced(pod) ?? whyNotStarted(pod) ?? whyEnded(pod)
+}
+
+function whyNotPlaced(pod: Pod): string | undefined {
+  const placed = condition(pod, 'PodScheduled')
+  return placed?.status === 'False' ? (placed.message ?? placed.reason) : undefined
+}
+
+const beginning = new Set(['PodInitializing', 'ContainerCreating'])
+
+function whyNotStarted({ status }: Pod): string | undefined {
+  const all = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])]
+  const waiting = all
     .flatMap(({ state }) => state?.waiting ?? [])
-    .find(({ reason }) => reason !== 'PodInitializing' && reason !== 'ContainerCreating')
-  if (waiting !== undefined) return [waiting.reason, waiting.message].filter(Boolean).join(': ')
-  const end = endOf(pod)
-  if (status?.phase === 'Failed') return status.message ?? (end?.reason === 'Error' ? undefined : end?.reason)
-  return undefined
+    .find(({ reason = '' }) => !beginning.has(reason))
+  return waiting && sentence(waiting)
+}
+
+/** `Error` says no more than the exit code. */
+function whyEnded(pod: Pod): string | undefined {
+  if (pod.status?.phase !== 'Failed') return undefined
+  const reason = endOf(pod)?.reason
+  return pod.status.message ?? (reason === 'Error' ? undefined : reason)
 }
 
 /**
@@ -102,18 +116,18 @@ function whyOf(pod: Pod): string | undefined {
  */
 function nodeLost(pod: Pod): string | undefined {
   const { status, spec } = pod
-  const node = spec?.nodeName ?? 'its node'
-  if (status?.phase === 'Unknown' || status?.reason === 'NodeLost')
-    return `node ${node} no longer answers; when Kubernetes deletes the pod, another one continues`
+  const lost = (since = '') =>
+    `node ${spec?.nodeName ?? 'of the pod'} no longer answers${since}; when Kubernetes deletes the pod, another one continues`
+  if (status?.phase === 'Unknown' || status?.reason === 'NodeLost') return lost()
   const ready = condition(pod, 'Ready')
-  const isRunning = status?.containerStatuses?.some(({ state }) => state?.running !== undefined) ?? false
-  const evicted = condition(pod, 'DisruptionTarget')
-  if (status?.phase !== 'Running' || !isRunning || ready?.status === 'True' || ready === undefined)
-    return undefined
-  if (ready.reason === 'ContainersNotReady' && evicted === undefined) return undefined
-  const since = ready.lastTransitionTime === undefined ? '' : ` since ${ready.lastTransitionTime}`
-  return `node ${node} no longer answers${since}; when Kubernetes deletes the pod, another one continues`
+  if (ready === undefined || ready.status === 'True' || !runs(pod)) return undefined
+  if (ready.reason === 'ContainersNotReady') return undefined
+  return lost(ready.lastTransitionTime === undefined ? '' : ` since ${ready.lastTransitionTime}`)
 }
+
+const runs = ({ status }: Pod): boolean =>
+  status?.phase === 'Running' &&
+  (status.containerStatuses ?? []).some(({ state }) => state?.running !== undefined)
 
 const names = new Map<number, string>(Object.entries(exitCode).map(([name, code]) => [code, name]))
 

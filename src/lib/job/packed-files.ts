@@ -24,7 +24,7 @@ export function packFile(file: string, path: string, text: string): PackedFile {
   if (gzip.length > mostPacked)
     throw usageError(
       'file-too-large',
-      `${file} has ${(gzip.length / mostPacked).toFixed(1)} MiB when compressed, and a ConfigMap holds 1 MiB`,
+      `${file} has ${(gzip.length / mostPacked).toFixed(1)} MiB when compressed, more than the 1 MiB of a ConfigMap`,
       {
         remedy:
           'put it behind an https address that the pod reaches, and name that with its --manifest-sha256',
@@ -33,7 +33,7 @@ export function packFile(file: string, path: string, text: string): PackedFile {
   return { path, sha256: sha256Of(bytes), gzip: gzip.toString('base64') }
 }
 
-export const sha256Of = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex')
+const sha256Of = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex')
 
 /** `plan.yaml=3f2a…`: what the pod is told of a file. */
 export const packedWord = ({ path, sha256 }: Pick<PackedFile, 'path' | 'sha256'>): string =>
