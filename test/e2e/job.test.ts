@@ -29,19 +29,26 @@ async function until(said: () => string, pattern: RegExp): Promise<void> {
   }
 }
 
-/** Runs the next pod until it says this, and kills it as a drain does. */
-async function killAt(pattern: RegExp, before: JobPod[]): Promise<void> {
+/** How a pod is ended: by SIGTERM, or with its node, as the control plane then writes it down. */
+type Death = 'deleted' | 'node-died'
+
+/** Runs the next pod until a step of these has begun, and kills it. */
+async function killAt(steps: string, death: Death, before: JobPod[]): Promise<void> {
   const pod = await nextPod(
     lab,
     before.map(({ metadata }) => metadata.uid),
   )
   before.push(pod)
   const played: PlayedPod = await playPod(lab, pod)
-  await until(played.said, pattern)
+  await until(
+    () => played.said(),
+    new RegExp(`"event":"step-(?:started|waiting|done)","step":\\{"id":"(?:${steps})"`, 'u'),
+  )
   expect(await lockHolder(lab)).toContain(`pod:kvup-run/${pod.metadata.name}/${pod.metadata.uid}/`)
-  played.signal('SIGTERM')
-  expect(await played.ended).toBe(143)
-  await reportEnd(lab, pod, 143)
+  played.signal(death === 'deleted' ? 'SIGTERM' : 'SIGKILL')
+  const code = await played.ended
+  expect(code).toBe(death === 'deleted' ? 143 : 137)
+  await reportEnd(lab, pod, code, death === 'node-died')
 }
 
 interface AuditEvent {
@@ -62,7 +69,7 @@ async function asked(): Promise<AuditEvent[]> {
 
 const reads = new Set(['get', 'list', 'watch'])
 const isWrite = ({ verb, objectRef }: AuditEvent) =>
-  !reads.has(verb) && !/^selfsubject/u.test(objectRef?.resource ?? '')
+  !reads.has(verb) && !(objectRef?.resource ?? '').startsWith('selfsubject')
 
 test('a Job carries the real upgrade though its pod is killed three times; a second run writes nothing, and its rights go with it', async () => {
   expect(
@@ -81,9 +88,9 @@ test('a Job carries the real upgrade though its pod is killed three times; a sec
   expect(dry).toContain('job.batch/kvup-upgrade')
 
   const pods: JobPod[] = []
-  await killAt(/"id":"pause-workload-updates"|paused/u, pods)
-  await killAt(/virt-handler/u, pods)
-  await killAt(/virt-controller|verify/iu, pods)
+  await killAt('pause-workload-updates', 'deleted', pods)
+  await killAt('virt-handler', 'node-died', pods)
+  await killAt('virt-controller|virt-api|healthy', 'deleted', pods)
   const last = await nextPod(
     lab,
     pods.map(({ metadata }) => metadata.uid),

@@ -162,12 +162,28 @@ function endOf(child: ReturnType<typeof spawn>): Promise<{ code: number; text: s
   })
 }
 
-/** Its kubelet writes down how it ended: from here on the Job controller decides. */
-export async function reportEnd(lab: Lab, { metadata, spec }: JobPod, code: number): Promise<void> {
+/** Its kubelet, or of a node that died the control plane, writes down how it ended: from here on the Job controller decides. */
+export async function reportEnd(
+  lab: Lab,
+  { metadata, spec }: JobPod,
+  code: number,
+  isDisrupted = false,
+): Promise<void> {
   const finishedAt = new Date().toISOString()
   const state = { terminated: { exitCode: code, reason: code === 0 ? 'Completed' : 'Error', finishedAt } }
   const status = {
     phase: code === 0 ? 'Succeeded' : 'Failed',
+    ...(isDisrupted && {
+      conditions: [
+        {
+          type: 'DisruptionTarget',
+          status: 'True',
+          reason: 'DeletionByTaintManager',
+          message: 'Taint manager: deleting due to NoExecute taint',
+          lastTransitionTime: finishedAt,
+        },
+      ],
+    }),
     containerStatuses: spec.containers.map(({ name }) => ({
       name,
       image: 'kvup',
