@@ -51,7 +51,7 @@ test('what is printed is what is applied, and the API server takes it as a dry r
       .replaceAll(sha256, 'SHA256')
       .replaceAll(sha256.slice(0, 12), 'SHA')
       .replace(gzip, 'GZIP')
-    await expect(golden).toMatchFileSnapshot('../commands/golden/job-upgrade.yaml')
+    await expect(golden).toMatchFileSnapshot('../commands/golden/job-upgrade.txt')
   })
 })
 
@@ -302,7 +302,7 @@ test('logs are of the newest pod, and of no pod that is not of the Job', async (
 })
 
 test('the golden manifest names no user and no group: any restricted policy takes it', () => {
-  const golden = readFileSync(new URL('../commands/golden/job-upgrade.yaml', import.meta.url), 'utf8')
+  const golden = readFileSync(new URL('../commands/golden/job-upgrade.txt', import.meta.url), 'utf8')
   expect(golden).not.toMatch(/runAs(?:User|Group)|fsGroup|privileged: true|host(?:Path|Network|PID)/u)
   expect(place.namespace).toBe('kvup-run')
 })
