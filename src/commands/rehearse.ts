@@ -36,6 +36,7 @@ export function rehearseCommand(wire: Wire): Command {
     .addOption(new Option('--via <versions>', 'releases in between: v1.6.6,v1.7.4'))
     .addOption(new Option('--stable-for <duration>', 'time KubeVirt must stay healthy (default 30s)'))
     .addOption(new Option('--timeout <duration>', 'limit of each minor, as of kvup upgrade'))
+    .addOption(new Option('--leave-paused', 'leave automatic VM updates paused at the end'))
     .addOption(fromOption())
     .addOption(
       new Option('--fault <name>', 'what goes wrong during the upgrade (repeatable)')

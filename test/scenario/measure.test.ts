@@ -267,8 +267,15 @@ test('--tcp of a Service that is not there is refused before the command runs', 
 
 test('a command that cannot be started is exit 2, and a failing cluster is told before it runs', async () => {
   await play(withVms, async (stage) => {
-    const missing = await measured(stage, { run: () => Promise.reject(new Error('spawn nosuch ENOENT')) })
-    expect(missing).toMatchObject({ code: 2, error: { reason: 'command-not-started' } })
+    const cause = Object.assign(new Error('spawn nosuch ENOENT'), { code: 'ENOENT' })
+    const missing = await measured(stage, { run: () => Promise.reject(cause) })
+    expect(missing).toMatchObject({
+      code: 2,
+      error: {
+        reason: 'command-not-started',
+        message: expect.stringContaining('there is no such command') as string,
+      },
+    })
     const stands = stage.mark
     await stage.until(minute)
     expect(stage.requests(stands)).toEqual([])

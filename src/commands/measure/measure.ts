@@ -61,4 +61,12 @@ export async function measure(
   }
 }
 
-const why = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause))
+function why(cause: unknown): string {
+  const code = codeOf(cause)
+  if (code === 'ENOENT') return 'there is no such command'
+  if (code === 'EACCES') return 'the file may not be executed'
+  return cause instanceof Error ? cause.message : String(cause)
+}
+
+const codeOf = (cause: unknown): unknown =>
+  typeof cause === 'object' && cause !== null && 'code' in cause ? cause.code : undefined

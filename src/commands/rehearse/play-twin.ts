@@ -182,7 +182,7 @@ function leftWords(override: Override): string {
 }
 
 /** As the upgrade itself chooses it, where nobody else did. */
-const methodOf = ({ upgrade: { typed, kubevirt }, twin }: Omit<Play, 'faults'>): Method =>
+export const methodOf = ({ upgrade: { typed, kubevirt }, twin }: Pick<Play, 'twin' | 'upgrade'>): Method =>
   typed.command === 'eus run' ? 'olm' : chooseMethod(typed.method, twin.installation, parseVersion(kubevirt))
 
 /** Also where VMs were lost meanwhile. */
@@ -243,7 +243,7 @@ function lineFor(asked: Play): Typed {
   const args = [
     '--to',
     upgrade.to,
-    ...flags,
+    ...flags.flatMap((flag) => flag.filter((word) => word !== undefined)),
     ...accept.flatMap((risk) => ['--accept', risk]),
     '--stalled-after',
     `${stalledAfter / 60_000}m`,

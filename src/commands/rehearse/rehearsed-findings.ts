@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts'
 import { type Finding, passGate } from '../../lib/checks/check-definition.ts'
-import { asReported, type ReportedFinding } from '../../lib/checks/check-run.ts'
+import { asReported, type ReportedCheck, type ReportedFinding } from '../../lib/checks/check-run.ts'
 import { acceptedRisks } from '../../lib/checks/explanations.ts'
 import { plannedEus } from '../../lib/eus/planned-eus.ts'
 import { exitCode, KvupError } from '../../lib/kube/errors.ts'
@@ -54,8 +54,15 @@ async function ofCheck(cx: Context, { read, upgrade, options }: Asked): Promise<
   const document = await checkDocument(quiet, { to: upgrade.first, method, accept }, async () => read)
   const { items, accepted } = document
   const rights = items.filter(({ id }) => id === 'rights').flatMap(({ findings }) => findings)
-  return { findings: items.flatMap(({ findings }) => findings), accepted, ofUser: new Set(rights) }
+  // Between two steps VM updates resume whatever is asked for the end.
+  const isLeftPaused = options.leavePaused === true && upgrade.first === upgrade.to
+  const checked = isLeftPaused ? items.filter(({ id }) => id !== 'evictions') : items
+  return { findings: checked.flatMap(asChecked), accepted, ofUser: new Set(rights) }
 }
+
+/** What a check that was not made says is not checked, whatever it weighs. */
+const asChecked = ({ is, findings }: ReportedCheck): readonly Finding[] =>
+  is === 'not-checked' ? findings.map((finding) => ({ ...finding, level: 'not-checked' as const })) : findings
 
 async function ofEus({ world }: Context, { read, upgrade, options }: Asked): Promise<Found> {
   const { graphFile, catalogFile, accept } = options

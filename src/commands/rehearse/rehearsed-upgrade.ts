@@ -1,5 +1,6 @@
 import { readGraph } from '../../lib/eus/planned-eus.ts'
 import { parseDuration } from '../../lib/kube/duration.ts'
+import { harmsOf } from '../../lib/engine/change.ts'
 import { blocked, usageError } from '../../lib/kube/errors.ts'
 import { shellWord } from '../../lib/kube/shell-line.ts'
 import { kubeVirtAt } from '../../lib/rehearsal/catalog-twin.ts'
@@ -36,8 +37,12 @@ export interface UpgradeFlags {
   via?: string
   stableFor?: string
   timeout?: string
+  leavePaused?: boolean
   accept: readonly string[]
 }
+
+/** As it is typed, with its value where it has one. */
+type Flag = readonly [name: string, value?: string]
 
 /** What would be typed on the cluster: `kvup upgrade` with a target of KubeVirt or its operator, or `kvup eus run` with a minor of the platform. */
 export interface TypedUpgrade {
@@ -45,8 +50,8 @@ export interface TypedUpgrade {
   /** Absent: the next EUS release. */
   to?: string
   method: 'auto' | Method
-  /** All others, with their values, but for what is accepted. */
-  flags: readonly string[]
+  /** All others but for what is accepted. */
+  flags: readonly Flag[]
   accept: readonly string[]
 }
 
@@ -66,11 +71,16 @@ export function typedUpgrade(options: UpgradeFlags): TypedUpgrade {
     throw usageError('contradiction', `--eus and --method ${method} exclude each other`)
   if (via !== undefined)
     throw usageError('contradiction', '--eus and --via exclude each other: the graph decides the releases')
+  if (options.leavePaused)
+    throw usageError(
+      'contradiction',
+      '--eus and --leave-paused exclude each other: pools wait for VM updates',
+    )
   const minor = to === undefined ? {} : { to: parsePlatformMinor(to) }
   return { command: 'eus run', ...minor, method: 'auto', flags, accept }
 }
 
-const flagsOf = (options: UpgradeFlags): readonly string[] => [
+const flagsOf = (options: UpgradeFlags): readonly Flag[] => [
   ...flag('--via', options.via),
   ...flag('--stable-for', options.stableFor),
   ...flag('--timeout', options.timeout),
@@ -78,10 +88,13 @@ const flagsOf = (options: UpgradeFlags): readonly string[] => [
   ...flag('--catalog-file', options.catalogFile),
   ...flag('--approval', options.approval),
   ...(options.approveAlso ?? []).flatMap((name) => flag('--approve-also', name)),
+  ...(options.leavePaused ? [leavePaused] : []),
 ]
 
-const flag = (name: string, value: string | undefined): readonly string[] =>
-  value === undefined ? [] : [name, value]
+const leavePaused: Flag = ['--leave-paused']
+
+const flag = (name: string, value: string | undefined): readonly Flag[] =>
+  value === undefined ? [] : [[name, value]]
 
 /** What the cluster does not show. Throws `usage` for a file that cannot be read. */
 export async function readFiles(
@@ -182,17 +195,22 @@ function rehearsedEus({ shape, releases }: ClusterTwin, typed: TypedUpgrade): Re
   return { typed: { ...typed, to }, product: 'OpenShift', from: openshift.version, to, first: to, kubevirt }
 }
 
-/** Of flags with their values, word by word. */
-const valueOf = (flags: readonly string[], name: string): string | undefined =>
-  flags.includes(name) ? flags[flags.indexOf(name) + 1] : undefined
+const valueOf = (flags: readonly Flag[], wanted: string): string | undefined =>
+  flags.find(([name]) => name === wanted)?.[1]
 
-function replaced(flags: readonly string[], name: string, value: string): readonly string[] {
-  const place = flags.indexOf(name)
-  return place < 0 ? [...flags, name, value] : flags.with(place + 1, value)
+function replaced(flags: readonly Flag[], name: string, value: string): readonly Flag[] {
+  const place = flags.findIndex((one) => one[0] === name)
+  return place < 0 ? [...flags, [name, value]] : flags.with(place, [name, value])
 }
 
-const lineOf = (command: string, to: string, flags: readonly string[]): string =>
-  ['kvup', command, '--to', shellWord(to), ...flags.map(shellWord)].join(' ')
+const lineOf = (command: string, to: string, flags: readonly Flag[]): string =>
+  [
+    'kvup',
+    command,
+    '--to',
+    shellWord(to),
+    ...flags.flatMap((one) => one.map((word = '') => shellWord(word))),
+  ].join(' ')
 
 /** Where what was read and what was played is kept, and how it is played again. */
 interface Kept {
@@ -209,11 +227,11 @@ interface Kept {
 /** The line that carries the upgrade out in the cluster. */
 export function upgradeLine({ typed, to }: RehearsedUpgrade, { toFile }: Kept = {}): string {
   const { command, method, flags, accept } = typed
-  const more = [
-    ...(method === 'auto' ? [] : ['--method', method]),
+  const more: readonly Flag[] = [
+    ...methodFlag(method),
     ...flags,
     // An EUS upgrade is compared with nothing.
-    ...(command === 'eus run' ? ['--approve'] : flag('--rehearsal', toFile)),
+    ...(command === 'eus run' ? [['--approve'] as const] : flag('--rehearsal', toFile)),
   ]
   return accepting(lineOf(command, to, more), accept)
 }
@@ -222,49 +240,78 @@ export function upgradeLine({ typed, to }: RehearsedUpgrade, { toFile }: Kept = 
 export function explainingLine({ typed, to, first }: RehearsedUpgrade, kept: Pick<Kept, 'from'>): string {
   const { command, method, flags } = typed
   const saved = flag('--from', kept.from)
-  if (command === 'eus run') return lineOf('eus plan', to, [...valuedIn(flags, ofEusPlan), ...saved])
-  return lineOf('check', first, [...(method === 'auto' ? [] : ['--method', method]), ...saved])
+  if (command === 'eus run')
+    return lineOf('eus plan', to, [...flags.filter(([name]) => ofEusPlan.has(name)), ...saved])
+  return lineOf('check', first, [...methodFlag(method), ...saved])
 }
 
-const ofEusPlan: ReadonlySet<string> = new Set(['--graph-file', '--catalog-file'])
+const methodFlag = (method: TypedUpgrade['method']): readonly Flag[] =>
+  method === 'auto' ? [] : [['--method', method]]
 
-/** Each of these with its value. */
-const valuedIn = (flags: readonly string[], wanted: ReadonlySet<string>): readonly string[] =>
-  flags.flatMap((name, i) => (wanted.has(name) && i % 2 === 0 ? [name, flags[i + 1] ?? ''] : []))
+const ofEusPlan: ReadonlySet<string> = new Set(['--graph-file', '--catalog-file'])
 
 /** What can be looked at in the cluster now. Pods of the twin are not there. */
 export function nextLines(played: Played, upgrade: RehearsedUpgrade, kept: Kept): string[] {
   const { outcome, why, stages } = played
   if (outcome === 'through' && stages.length === 0) return []
-  if (outcome === 'through') return [`${upgradeLine(upgrade, kept)}     # does it in the cluster`]
+  if (outcome === 'through') return [inCluster(upgrade, 'does it in the cluster', kept)]
   const explaining = explainingLine(upgrade, kept)
   if (outcome === 'timed-out')
     return [
       `${rehearseLine(withTimeout(upgrade, twiceOf(played)), kept)}     # plays it with more time`,
       `${explaining}     # says what can be seen beforehand`,
     ]
-  const risks = risksIn(why?.remedy ?? [])
-  if (outcome !== 'blocked' || risks.length === 0)
-    return [`${explaining}     # says what can be seen beforehand`]
-  const { typed } = upgrade
-  const again = { ...upgrade, typed: { ...typed, accept: [...typed.accept, ...risks] } }
+  if (outcome !== 'blocked' && kept.fault !== undefined && kept.fault.length > 0)
+    return [`${rehearseLine(upgrade, eachFault(kept))}     # says what helps, and what to type if it happens`]
+  return outcome === 'blocked'
+    ? blockedLines(why?.remedy ?? [], upgrade, kept)
+    : [`${explaining}     # says what can be seen beforehand`]
+}
+
+/** By what the upgrade was refused with: its risks are explained, and can be gone round or accepted on the twin. */
+function blockedLines(remedy: readonly string[], upgrade: RehearsedUpgrade, kept: Kept): string[] {
+  const explaining = explainingLine(upgrade, kept)
+  const risks = risksIn(remedy)
   // What a later step of a path is blocked by, a check of the first one may not find.
-  const [risk] = upgrade.first === upgrade.to ? [] : risks
+  const [first] = upgrade.first === upgrade.to ? [] : risks
+  if (risks.length === 0) return [`${explaining}     # says what can be seen beforehand`]
+  const { typed } = upgrade
+  // Over several minors VM updates resume between two steps.
+  const isPausable =
+    first === undefined &&
+    !typed.flags.includes(leavePaused) &&
+    remedy.some((line) => line.includes(' --leave-paused '))
+  const paused = { ...upgrade, typed: { ...typed, flags: [...typed.flags, leavePaused] } }
+  const accepted = { ...upgrade, typed: { ...typed, accept: [...typed.accept, ...risks] } }
   return [
-    `${risk === undefined ? explaining : `kvup explain ${shellWord(risk)}`}     # says what the risk is`,
-    `${rehearseLine(again, kept)}     # plays it with the risk accepted`,
+    `${first === undefined ? explaining : `kvup explain ${shellWord(first)}`}     # says what the risk is`,
+    ...(isPausable ? [`${rehearseLine(paused, kept)}     # plays it with VM updates left paused`] : []),
+    `${rehearseLine(accepted, kept)}     # plays it with the risk accepted`,
   ]
 }
 
+/** The upgrade itself, with the harm that it does. */
+function inCluster(upgrade: RehearsedUpgrade, does: string, kept?: Kept): string {
+  const line = upgradeLine(upgrade, kept)
+  return `${line}     # ${does}${harmsOf(line)}`
+}
+
+/** Each fault by itself, in the place of all together. */
+const eachFault = ({ fault = [], from, seed }: Kept): Kept => ({
+  faults: fault.join(','),
+  ...(from !== undefined && { from }),
+  ...(seed !== undefined && { seed }),
+})
+
 function rehearseLine({ typed, to }: RehearsedUpgrade, kept: Kept): string {
   const { command, method, flags, accept } = typed
-  const how = [
-    ...(method === 'auto' ? [] : ['--method', method]),
+  const how: readonly Flag[] = [
+    ...methodFlag(method),
     ...flags,
     ...flag('--from', kept.from),
     ...(kept.fault ?? []).flatMap((fault) => flag('--fault', fault)),
     ...flag('--faults', kept.faults),
-    ...(kept.seed === undefined || kept.seed === '1' ? [] : ['--seed', kept.seed]),
+    ...flag('--seed', kept.seed === '1' ? undefined : kept.seed),
     ...flag('--to-file', kept.toFile),
   ]
   return accepting(lineOf(command === 'eus run' ? 'rehearse --eus' : 'rehearse', to, how), accept)
@@ -283,7 +330,7 @@ export function linesOnFault(
   { outcome, why, left }: Pick<Played, 'outcome' | 'why' | 'left'>,
   upgrade: RehearsedUpgrade,
 ): string[] {
-  if (outcome === 'through') return [`${upgradeLine(upgrade)}     # goes through anyway`]
+  if (outcome === 'through') return [inCluster(upgrade, 'goes through anyway')]
   const printed = (why?.remedy ?? []).filter((line) => /^(?:kvup|kubectl|oc) /u.test(line))
   const shows = printed.filter((line) => !/^kvup (?:upgrade|eus|workloads) /u.test(line)).slice(0, 2)
   // The new version is installed: there is nothing to continue.
@@ -293,7 +340,7 @@ export function linesOnFault(
   const continues = own.find((line) => !back.includes(line))
   return [
     ...shows,
-    continues ?? `${upgradeLine(upgrade)}     # continues once that is fixed`,
+    continues ?? inCluster(upgrade, 'continues once that is fixed'),
     ...back,
     ...restoringLines(left, printed),
   ]

@@ -8,7 +8,8 @@ import { seeded } from '../../simulator/machinery/controller.ts'
 import { scaledClock } from '../../simulator/simulated-clock.ts'
 import { simulate } from '../../simulator/simulated-cluster.ts'
 import { filesOf, manifestText } from '../demo/demo.ts'
-import { keepServed } from '../demo/served-cluster.ts'
+import { keepServed, type LaidDown } from '../demo/served-cluster.ts'
+import { methodOf, type Play } from './play-twin.ts'
 import type { RehearsedUpgrade } from './rehearsed-upgrade.ts'
 
 /** `kvup rehearse --serve`: nothing is played; the twin listens on loopback for kvup and kubectl until Ctrl-C. */
@@ -31,10 +32,7 @@ export async function serveTwin(
         namespace,
         speed,
         files: filesFor(twin, manifestText(simulated.operatorManifest(upgrade.kubevirt))),
-        first: () =>
-          upgrade.typed.command === 'eus run'
-            ? `kvup eus plan --to ${shellWord(upgrade.to)}`
-            : `kvup check --to ${shellWord(upgrade.to)}`,
+        first: (laid) => firstLine({ twin, upgrade }, laid),
       })
     } finally {
       await server.close()
@@ -42,6 +40,16 @@ export async function serveTwin(
   } finally {
     await simulated.stop()
   }
+}
+
+/** Of an upgrade by manifest the plan with the one of the twin, for the one of the release is not about it. */
+function firstLine(asked: Pick<Play, 'twin' | 'upgrade'>, laid: LaidDown): string {
+  const { typed, to, first } = asked.upgrade
+  const manifest = laid.get('kubevirt-operator.yaml')
+  if (typed.command === 'eus run') return `kvup eus plan --to ${shellWord(to)}`
+  if (manifest === undefined || first !== to || methodOf(asked) !== 'operator-manifest')
+    return `kvup check --to ${shellWord(first)}`
+  return `kvup plan --to ${shellWord(to)} --manifest ${shellWord(manifest)}`
 }
 
 /** What an upgrade of it would want: no operator of OLM is moved by a manifest. */

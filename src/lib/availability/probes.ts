@@ -136,6 +136,7 @@ export async function probeOfTcp(
     target.namespace === undefined
       ? target.host
       : await addressOf(reader, { ...target, namespace: target.namespace })
+  if (target.namespace === undefined) await ensureKnown(target, connect)
   return {
     name: 'tcp',
     what: target.text,
@@ -144,6 +145,18 @@ export async function probeOfTcp(
         throw unreachable('tcp', error instanceof Error ? error.message : String(error))
       }),
   }
+}
+
+/** A name that nobody knows is mistyped; one that does not answer is measured. */
+async function ensureKnown({ host, port, text }: TcpTarget, connect: Connect): Promise<void> {
+  const isUnknown = await connect({ host, port }, patience).then(
+    () => false,
+    (error: unknown) => error instanceof Error && 'code' in error && error.code === 'ENOTFOUND',
+  )
+  if (!isUnknown) return
+  throw usageError('no-address', `--tcp ${text}: the name ${host} is not known here`, {
+    remedy: 'name a DNS name that is known here, or a Service: --tcp NAMESPACE/SERVICE:PORT',
+  })
 }
 
 async function addressOf(

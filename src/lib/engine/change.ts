@@ -502,8 +502,8 @@ const harms: Readonly<Record<string, string>> = {
   '--restart-unmigratable': 'VMs that cannot migrate are restarted',
 }
 
-/** The harm that a line does is said in the same line, whoever typed it first. */
-function harmsOf(line: string): string {
+/** `; KubeVirt shuts VMs down`: the harm that a line does is said in the same line, whoever typed it first. */
+export function harmsOf(line: string): string {
   const words = wordsOf(line)
   const accepted = onlyFlag(words, '--accept').map((word) =>
     word.replace(/^--accept=/u, '').replaceAll("'", ''),

@@ -82,7 +82,10 @@ export async function dryRunProcedure(
   const dryRunSteps: DryRunStep[] = []
   for (const [index, step] of steps.entries()) {
     signal.throwIfAborted()
-    const changing = dryRunSteps.filter(({ state }) => state === 'would-change').map(({ id }) => id)
+    // What a refused step would have done is not there either: later ones are not judged by its absence.
+    const changing = dryRunSteps
+      .filter(({ state, refused }) => state === 'would-change' || refused !== undefined)
+      .map(({ id }) => id)
     const recording = new Recording(reader, (observed) => dryRunningBy(cx.mode, reviewer, observed))
     const quiet = quietly(
       reviewer,

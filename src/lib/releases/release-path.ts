@@ -146,7 +146,13 @@ interface Asked {
   via?: readonly Version[] | undefined
 }
 
-const remedy = 'name one release of each minor in between: --via v1.5.3,v1.6.6'
+/** Names releases that fit where both ends are known. */
+function oneOfEach({ from, to }: { from?: Version; to: Version }): string {
+  const skipped = from === undefined ? [] : (hop(from, to).skipped ?? [])
+  const fits = skipped.flatMap((minor) => latestPatch(minor, knownReleases)?.text ?? [])
+  const example = fits.length > 0 && fits.length === skipped.length ? fits.join(',') : 'RELEASE,RELEASE'
+  return `name one release of each minor in between: --via ${example}`
+}
 
 /** Throws `usage` where releases of `--via` are not one minor apart, or the last of them does not lead to `--to`. Asked before the cluster is looked at. */
 export function ensureOneMinorApart(via: readonly Version[], to: Version): void {
@@ -156,13 +162,15 @@ export function ensureOneMinorApart(via: readonly Version[], to: Version): void 
     if (before === undefined) continue
     const { kind, skipped } = hop(before, release)
     if (kind === 'minor' || kind === 'major') continue
-    throw notOneMinor(before, release, { kind, ...(skipped && { skipped }) })
+    throw notOneMinor(before, release, { kind, ...(skipped && { skipped }) }, oneOfEach({ to }))
   }
   if (via.length === 0 || all.length < 2)
-    throw usageError('via', `--via names no release between what is installed and ${to.text}`, { remedy })
+    throw usageError('via', `--via names no release between what is installed and ${to.text}`, {
+      remedy: oneOfEach({ to }),
+    })
 }
 
-function notOneMinor(before: Version, release: Version, { kind, skipped = [] }: Hop): Error {
+function notOneMinor(before: Version, release: Version, { kind, skipped = [] }: Hop, remedy: string): Error {
   const why =
     kind === 'skips-minors'
       ? `skips ${skipped.join(', ')}`
@@ -196,7 +204,7 @@ export function releasesLeft({ from, to, via = [] }: Asked): readonly Version[] 
   const { kind, skipped } = hop(from, first)
   if (kind !== 'minor' && kind !== 'major') {
     if (left.length > 1 || kind === 'skips-minors')
-      throw notOneMinor(from, first, { kind, ...(skipped && { skipped }) })
+      throw notOneMinor(from, first, { kind, ...(skipped && { skipped }) }, oneOfEach({ from, to }))
   }
   if (left.length === 1 && !isReached && !via.some(({ text }) => text === from.text))
     throw usageError(

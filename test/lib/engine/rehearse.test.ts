@@ -28,6 +28,16 @@ test('says what would change, what is so already, and what cannot be known', asy
   expect(engine.fake.writes()).toEqual([])
 })
 
+test('what a refused step would have done is not missed by the steps behind it', async () => {
+  const engine = new Engine()
+  const blocked = { is: 'blocked', reason: 'unread', by: 'it was not read' } as const
+  const steps = [flip('a', { check: async () => blocked }), awaitOn('b', { check: async () => blocked })]
+  expect(await dryRunSteps(engine, procedureOf(...steps), 'client')).toMatchObject([
+    { id: 'a', state: 'waits', refused: { reason: 'unread' } },
+    { id: 'b', state: 'depends', dependsOn: 'a' },
+  ])
+})
+
 test('what is waited for before any change is a wait', async () => {
   const engine = new Engine()
   expect(await dryRunSteps(engine, procedureOf(awaitOn('a')), 'client')).toMatchObject([

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import type { KvupError } from '../../../src/lib/kube/errors.ts'
 import { knownReleases } from '../../../src/lib/releases/releases.ts'
 import {
   candidatesIn,
@@ -84,4 +85,20 @@ describe('the release of a minor that is chosen', () => {
   test('none where the minor is not known', () => {
     expect(candidatesIn('v1.99', from, knownReleases)).toEqual([])
   })
+})
+
+test('what helps against a wrong --via is one that fits', () => {
+  const [from, to] = [parseVersion('v1.5.2'), parseVersion('v1.8.4')]
+  const remedyOf = (via: string) => {
+    try {
+      return releasesLeft({ from, to, via: versions(via.replaceAll(',', ' ')) })
+    } catch (error) {
+      return (error as KvupError).remedy
+    }
+  }
+  const [line = ''] = remedyOf('v1.7.4') as readonly string[]
+  const [, fits = ''] = / --via (\S+)$/u.exec(line) ?? []
+  expect(texts(releasesLeft({ from, to, via: versions(fits.replaceAll(',', ' ')) }))).toBe(
+    `${fits.replaceAll(',', ' ')} v1.8.4`,
+  )
 })

@@ -1,3 +1,4 @@
+import { shellWord } from '../../kube/shell-line.ts'
 import { parseDocument } from 'yaml'
 import { KvupError, usageError } from '../../kube/errors.ts'
 import { nearest } from '../../kube/text.ts'
@@ -47,6 +48,11 @@ const deepest = 100
 export function parseReportSource(text: string, file: string): ReportSource {
   if (text.trim() === '') throw noDocument(file, 'it is empty')
   if (text.length > longest) throw noDocument(file, 'it is too large')
+  // gzip, read as text.
+  if (text.startsWith('\u001F'))
+    throw noDocument(file, 'it is compressed: kvup report takes what kvup prints', [
+      `kvup check --from ${shellWord(file)} -o json > check.json     makes one of a saved cluster`,
+    ])
   const { document, events = [], remarks } = fromJson(text) ?? fromLines(text) ?? fromYaml(text, file)
   if ([document, ...events].some(isTooDeep))
     throw noDocument(file, `it is nested deeper than ${deepest} levels`)
@@ -63,9 +69,10 @@ export function parseReportSource(text: string, file: string): ReportSource {
   throw noDocument(file, kind === '' ? 'it has no kind' : `it is of kind ${JSON.stringify(kind)}${hint}`)
 }
 
-const noDocument = (file: string, why: string): Error =>
+const noDocument = (file: string, why: string, helps: readonly string[] = []): Error =>
   usageError('not-a-document', `no report can be made of ${JSON.stringify(file)}: ${why}`, {
     remedy: [
+      ...helps,
       'kvup check -o json > check.json     makes a document that there is a report of',
       'kvup report --help     lists the documents that there is a report of',
     ],

@@ -184,18 +184,24 @@ function contradictionIn(document: Given): string | undefined {
 }
 
 function inCheck({ counts, items }: Fields): string | undefined {
-  const open = listOf(items)
-    .flatMap(({ findings }) => listOf(findings))
-    .filter(({ accepted }) => accepted === undefined || accepted === false)
+  // A check that was not made is counted as that, whatever its finding weighs.
+  const made = listOf(items).filter(({ is }) => is !== 'not-checked')
+  const open = unaccepted(listOf(items))
   const listed = (level: string) => open.filter((finding) => finding['level'] === level).length
   const counted = (key: string) => numberOf(fieldsOf(counts)[key]) ?? 0
   const blockers = Math.max(listed('blocker'), counted('blockers'))
   if (blockers > 0) return `it passed, with ${count(blockers, 'blocker')}`
   if (listed('not-checked') > 0) return `it passed, with ${count(listed('not-checked'), 'check')} not made`
-  return listed('warning') === counted('warnings')
+  const warnings = unaccepted(made).filter(({ level }) => level === 'warning').length
+  return warnings === counted('warnings')
     ? undefined
-    : `it counts ${count(counted('warnings'), 'warning')}, and lists ${count(listed('warning'), 'warning')}`
+    : `it counts ${count(counted('warnings'), 'warning')}, and lists ${count(warnings, 'warning')}`
 }
+
+const unaccepted = (checks: readonly Fields[]): readonly Fields[] =>
+  checks
+    .flatMap(({ findings }) => listOf(findings))
+    .filter(({ accepted }) => accepted === undefined || accepted === false)
 
 function inPlan({ pending, steps: planned, findings, accepted }: Fields): string | undefined {
   const taken = new Set(listOf(accepted).map(({ id }) => id))

@@ -36,10 +36,14 @@ export const rehearsalView: View<Rehearsal> = {
 export const faultRehearsalsView: View<FaultRehearsals> = {
   text: (document, paint, size) => {
     const { without, items, twin } = document
+    const sentence = faultsSentence(document)
+    const isAll = items.every(({ outcome }) => outcome === 'through')
     const head =
-      without.outcome === 'through'
-        ? paint.good(`${paint.mark.done} ${faultsSentence(document)}`)
-        : paint.bad(`${paint.mark.failed} ${faultsSentence(document)}`)
+      without.outcome !== 'through'
+        ? paint.bad(`${paint.mark.failed} ${sentence}`)
+        : isAll
+          ? paint.good(`${paint.mark.done} ${sentence}`)
+          : paint.warn(`${paint.mark.warning} ${sentence}`)
     return [
       ...wrap(head, size.columns),
       ...(without.why ? wrap(`  ${without.why.message}`, size.columns) : []),
@@ -55,13 +59,13 @@ export const faultRehearsalsView: View<FaultRehearsals> = {
   names: ({ items }) => items.map(({ fault }) => `fault/${fault}`),
 }
 
-/** `Rehearsal of KubeVirt v1.8.4 → v1.9.0: it goes through, and with 2 of 5 faults.` */
+/** `Rehearsal of KubeVirt v1.8.4 → v1.9.0: it goes through without a fault, and with 2 of 5 faults.` */
 export function faultsSentence({ product, from, to, without, items }: Faulty): string {
   const what = `Rehearsal of ${product} ${from} → ${to}`
   if (without.outcome !== 'through') return `${what}: it ${outcomeWords(without.outcome)} without any fault.`
   const through = items.filter(({ outcome }) => outcome === 'through').length
   if (items.length === 0) return `${what}: there is nothing to do.`
-  return `${what}: it goes through, and it goes through with ${through} of ${count(items.length, 'fault')}.${triesText(without.tries)}`
+  return `${what}: it goes through without a fault, and with ${through} of ${count(items.length, 'fault')}.${triesText(without.tries)}`
 }
 
 type Faulty = Pick<FaultRehearsals, 'product' | 'from' | 'to' | 'without'> & {

@@ -28,6 +28,15 @@ test('a check in which nothing was found is good', () => {
   expect(reported({ document: nothingToDo, events: [] }).verdict.is).toBe('good')
 })
 
+test('a check that was not made is counted as that, whatever its finding weighs', () => {
+  const notMade = { id: 'rbac-diff', is: 'not-checked', findings: [{ ...blocker, level: 'warning' }] }
+  const document = { ...passed(), counts: { blockers: 0, notChecked: 1, warnings: 0 }, items: [notMade] }
+  expect(reported({ document, events: [] }).verdict).toMatchObject({
+    is: expect.not.stringMatching('bad') as string,
+    text: expect.stringMatching(/^READY for v1\.8\.4/u) as string,
+  })
+})
+
 test.each([
   [{ ...ended, outcome: 'stalled' }, 'bad', 'Stalled: KubeVirt v1.7.4 → v1.8.4'],
   [{ ...ended, outcome: 'interrupted' }, 'bad', 'Interrupted: KubeVirt'],

@@ -23,7 +23,7 @@ test.each([
   [
     'faults.json',
     'warning',
-    'Rehearsal of KubeVirt v1.7.4 → v1.8.4: it goes through, and it goes through with 0 of 2 faults.',
+    'Rehearsal of KubeVirt v1.7.4 → v1.8.4: it goes through without a fault, and with 0 of 2 faults.',
   ],
   [
     'stalled-rehearsal.json',
