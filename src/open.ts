@@ -283,8 +283,10 @@ function typedLine({ name, argv }: Called): string {
 
 function world(called: Called): World {
   const host = hostname()
+  const pod = ownPod(process.env)
   return {
-    who: `${userName()}@${host}`,
+    who: pod === undefined ? `${userName()}@${host}` : `${pod.namespace}@${pod.name}`,
+    ...(pod && { pod }),
     pid: process.pid,
     host,
     machine: thisHost(),
@@ -299,6 +301,15 @@ function world(called: Called): World {
     connect: connectTcp,
     run: runCommand,
   }
+}
+
+/** As `kvup job` names it in the environment of its pods; undefined where not all of it is there. */
+function ownPod(env: NodeJS.ProcessEnv): World['pod'] {
+  const { POD_NAME: name = '', POD_NAMESPACE: namespace = '', POD_UID: uid = '' } = env
+  const isName = [name, namespace].every((text) => /^[a-z0-9][a-z0-9.-]*$/u.test(text))
+  return isName && /^[0-9a-zA-Z-]+$/u.test(uid) && env['KUBERNETES_SERVICE_HOST']
+    ? { name, namespace, uid }
+    : undefined
 }
 
 /** This boot of this machine, and the PID namespace that this process is in; only Linux tells both. */

@@ -74,6 +74,7 @@ const mayImport: Record<string, { code: string[]; types?: string[] }> = {
     ],
   },
   simulator: { code: ['kube', 'kube/base', 'releases'] },
+  job: { code: ['upgrade', 'kube', 'kube/base'] },
   rehearsal: {
     code: ['simulator', 'upgrade', 'vms', 'kubevirt', 'openshift', 'releases', 'engine', 'kube', 'kube/base'],
     types: ['checks'],
