@@ -23,6 +23,7 @@ import { methodsOf } from '../../lib/vms/update-methods.ts'
 import { roleYaml } from '../../lib/manifests/manifest-diff.ts'
 import { yamlText } from '../../lib/output/formats/yaml-text.ts'
 import type { Document, View } from '../../lib/output/printer.ts'
+import { count } from '../../lib/output/text.ts'
 import { parseVersion } from '../../lib/releases/release-versions.ts'
 import type { Method } from '../../lib/releases/hop-findings.ts'
 import { readPlanFile } from '../../lib/upgrade/plan/plan-document.ts'
@@ -277,8 +278,11 @@ async function applyAll(cx: Context, document: JobDocument): Promise<'applied' |
   const { name, namespace, items, role } = document
   const where =
     cluster.address === undefined ? '' : ` on ${shellWord(cluster.address.context ?? cluster.address.server)}`
-  for (const { right, why } of document.leftOut) cx.printer.note(`left out of ${role}: ${right} (${why})`)
   cx.printer.note(`${items.length} objects${where}: namespace ${namespace}, rights of ${role}, Job ${name}`)
+  if (document.leftOut.length > 0)
+    cx.printer.note(
+      `${count(document.leftOut.length, 'right')} that this line does not use ${document.leftOut.length === 1 ? 'is' : 'are'} left out; without --apply each is named`,
+    )
   if (
     !(await cx.prompt.confirm(
       `Apply them? The line begins ${document.items.some(({ kind }) => kind === 'CronJob') ? 'by its schedule' : 'at once'}.`,
