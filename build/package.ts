@@ -142,7 +142,7 @@ function timeOfCommit(): number {
 async function packaged(platform: Platform, build: Build): Promise<Packaged> {
   const runtime = runtimes[platform]
   const folder = path.join(build.out, platform)
-  const program = platform === 'win32-x64' ? 'kvup.exe' : 'kvup'
+  const program = programOf(platform)
   const file = path.join(folder, program)
   mkdirSync(folder)
   const local: LocalRuntime = await runtimeIn(cache, runtime)
@@ -202,6 +202,8 @@ function addTexts(folder: string, licenceOfNode: string): void {
   cpSync(from('docs/man'), path.join(folder, 'man'), { recursive: true })
 }
 
+const programOf = (platform: Platform): string => (platform === 'win32-x64' ? 'kvup.exe' : 'kvup')
+
 function krewNames(platform: Platform): { os: string; arch: string } {
   const [os = '', arch = ''] = platform.split('-')
   return { os: os === 'win32' ? 'windows' : os, arch: arch === 'x64' ? 'amd64' : arch }
@@ -209,8 +211,7 @@ function krewNames(platform: Platform): { os: string; arch: string } {
 
 function krewArchive({ platform, archive, sums }: Packaged, url: string): KrewArchive {
   const [, sha256 = ''] = sums.find(([file]) => file === archive) ?? []
-  const program = platform === 'win32-x64' ? 'kvup.exe' : 'kvup'
-  return { ...krewNames(platform), uri: `${url}/${archive}`, sha256, program }
+  return { ...krewNames(platform), uri: `${url}/${archive}`, sha256, program: programOf(platform) }
 }
 
 const sha256Of = (file: string): string => createHash('sha256').update(readFileSync(file)).digest('hex')

@@ -83,16 +83,19 @@ const makingFlags = (): Option[] => [
   new Option('--namespace-of-catalog <namespace>', 'where OLM has the catalog of HyperConverged'),
 ]
 
+/** A subcommand that looks after the Job of a place. */
+function placed(name: string): Command {
+  const command = new Command(name).hook('preAction', (_, typed) => takeFlags(typed))
+  for (const option of placeFlags()) command.addOption(option)
+  return command
+}
+
 const statusAction = async (cx: Context, options: StatusOptions) =>
   (await import('./job/manage-job.ts')).jobStatus(cx, options)
 
 function statusCommand(wire: Wire): Command {
-  const command = new Command('status').description(
-    'Show how far a Job of kvup is, and why it does not go on',
-  )
-  for (const option of placeFlags()) command.addOption(option)
-  command.hook('preAction', (_, typed) => takeFlags(typed))
-  return command
+  return placed('status')
+    .description('Show how far a Job of kvup is, and why it does not go on')
     .addHelpText(
       'after',
       manual({
@@ -110,10 +113,8 @@ const logsAction = async (cx: Context, options: LogsOptions) =>
   (await import('./job/manage-job.ts')).jobLogs(cx, options)
 
 function logsCommand(wire: Wire): Command {
-  const command = new Command('logs').description('Print what a pod of a Job said, as ndjson')
-  for (const option of placeFlags()) command.addOption(option)
-  command.hook('preAction', (_, typed) => takeFlags(typed))
-  return command
+  return placed('logs')
+    .description('Print what a pod of a Job said, as ndjson')
     .addOption(new Option('--pod <name>', 'of this pod (default the newest)'))
     .addOption(new Option('--tail <lines>', 'only the last lines'))
     .addHelpText(
@@ -133,12 +134,8 @@ const deleteAction = async (cx: Context, options: DeleteOptions) =>
   (await import('./job/manage-job.ts')).deleteJob(cx, options)
 
 function deleteCommand(wire: Wire): Command {
-  const command = new Command('delete').description(
-    'Remove a Job with its bindings, roles, account and files',
-  )
-  for (const option of placeFlags()) command.addOption(option)
-  command.hook('preAction', (_, typed) => takeFlags(typed))
-  return command
+  return placed('delete')
+    .description('Remove a Job with its bindings, roles, account and files')
     .addOption(
       new Option('--accept <id>', 'accept a risk by ID: job-running').argParser(list).default([], 'none'),
     )

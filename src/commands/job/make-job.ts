@@ -3,6 +3,7 @@ import type { SealedPlan } from '../../lib/engine/sealed-plan.ts'
 import {
   isOwnObject,
   jobKinds,
+  jobNamespace as ownNamespace,
   jobObjects,
   type JobPlace,
   type JobRequest,
@@ -106,7 +107,7 @@ export const managing = (verb: 'status' | 'logs' | 'delete', { name, namespace }
   [
     `kvup job ${verb}`,
     ...(name === 'kvup-upgrade' ? [] : [`--name ${shellWord(name)}`]),
-    ...(namespace === 'kvup-run' ? [] : [`--job-namespace ${shellWord(namespace)}`]),
+    ...(namespace === ownNamespace ? [] : [`--job-namespace ${shellWord(namespace)}`]),
   ].join(' ')
 
 function pinnedImage(image: string | undefined): string {
@@ -182,10 +183,9 @@ async function grantOf(
 ): Promise<Grant> {
   const asked = (sealed?.request['method'] ?? line.options['method'] ?? 'auto') as Method | 'auto'
   const given = options.namespaceOfKubevirt
-  if (given !== undefined && !(line.command === 'upgrade' && asked === 'auto'))
-    return { role: roleOf(line, asked, true), kubevirt: dnsName(given) }
-  const installation = theInstallation(await takeSnapshot((await cx.cluster()).reader, [], cx.clock))
   const isAuto = line.command === 'upgrade' && asked === 'auto'
+  if (given !== undefined && !isAuto) return { role: roleOf(line, asked, true), kubevirt: dnsName(given) }
+  const installation = theInstallation(await takeSnapshot((await cx.cluster()).reader, [], cx.clock))
   const method = isAuto ? methodHere(line, installation) : asked
   return {
     role: roleOf(line, method, pausesHere(installation)),

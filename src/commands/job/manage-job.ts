@@ -6,7 +6,14 @@ import {
   type JobPlace,
   lineAnnotation,
 } from '../../lib/job/job-objects.ts'
-import { assessCronJob, assessJob, exitText, type JobPod, type JobState } from '../../lib/job/job-state.ts'
+import {
+  assessCronJob,
+  assessJob,
+  exitText,
+  type JobPod,
+  type JobState,
+  ownedBy,
+} from '../../lib/job/job-state.ts'
 import type { Reader } from '../../lib/kube/cluster.ts'
 import { blocked, type ExitCode, exitCode, isNotFound, usageError } from '../../lib/kube/errors.ts'
 import { ConfigMaps } from '../../lib/kube/kinds/core-kinds.ts'
@@ -85,13 +92,8 @@ function whatRuns({ cron, job }: FoundJob): Pick<JobStatusDocument, 'line' | 'im
 async function findJob(reader: Reader, place: JobPlace): Promise<FoundJob> {
   const [job, cron] = await Promise.all([reader.get(Jobs, place), reader.get(CronJobs, place)])
   if (cron.is === 'object') {
-    const { uid } = cron.object.metadata
-    const made = (await reader.list(Jobs, { namespace: place.namespace }))
-      .filter(({ metadata }) => (metadata.ownerReferences ?? []).some((owner) => owner.uid === uid))
-      .toSorted((a, b) =>
-        (b.metadata.creationTimestamp ?? '').localeCompare(a.metadata.creationTimestamp ?? ''),
-      )
-    return { cron: cron.object, ...(made[0] && { job: made[0] }) }
+    const [newest] = ownedBy(cron.object, await reader.list(Jobs, { namespace: place.namespace }))
+    return { cron: cron.object, ...(newest && { job: newest }) }
   }
   if (job.is === 'object') return { job: job.object }
   throw blocked('no-job', `there is no Job ${place.name} in namespace ${place.namespace}`, {
@@ -134,10 +136,7 @@ const words: Readonly<Record<JobState['is'], string>> = {
 const statusView: View<JobStatusDocument> = {
   text({ name, namespace, line, state, why, pods, next }, paint) {
     return [
-      `${toned(state, paint)}${why === undefined ? '' : `: ${why}`}`.replace(
-        /^/u,
-        `Job ${name} in namespace ${namespace} `,
-      ),
+      `Job ${name} in namespace ${namespace} ${toned(state, paint)}${why === undefined ? '' : `: ${why}`}`,
       ...(line === '' ? [] : [`  line: ${line}`]),
       ...pods.map((pod) => `  pod ${podText(pod)}`),
       ...next.map((command) => `${paint.mark.next} ${command}`),

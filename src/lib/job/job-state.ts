@@ -1,6 +1,6 @@
 import { exitCode } from '../kube/errors.ts'
 import type { ContainerState, CronJob, Job, Pod } from '../kube/kinds/workload-kinds.ts'
-import { condition } from '../kube/object.ts'
+import { condition, type KubeObject } from '../kube/object.ts'
 import { retriedCodes } from './job-objects.ts'
 
 type JobVerdict = 'waiting' | 'running' | 'node-lost' | 'retrying' | 'complete' | 'failed' | 'scheduled'
@@ -26,13 +26,20 @@ export interface JobState {
   pods: readonly JobPod[]
 }
 
-/** Pure. Pods are those that the Job controls; the newest stands first. */
-export function assessJob(job: Job, pods: readonly Pod[]): JobState {
-  const own = pods
-    .filter(({ metadata }) => (metadata.ownerReferences ?? []).some(({ uid }) => uid === job.metadata.uid))
+/** Of these objects those that this one made, the newest first. */
+export const ownedBy = <T extends KubeObject>(
+  { metadata: { uid } }: KubeObject,
+  objects: readonly T[],
+): T[] =>
+  objects
+    .filter(({ metadata }) => (metadata.ownerReferences ?? []).some((owner) => owner.uid === uid))
     .toSorted((a, b) =>
       (b.metadata.creationTimestamp ?? '').localeCompare(a.metadata.creationTimestamp ?? ''),
     )
+
+/** Pure. Pods are those that the Job controls; the newest stands first. */
+export function assessJob(job: Job, pods: readonly Pod[]): JobState {
+  const own = ownedBy(job, pods)
   const told = own.map(podOf)
   const failed = condition(job, 'Failed')
   if (failed?.status === 'True')

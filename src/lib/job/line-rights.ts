@@ -39,22 +39,15 @@ function whyUnused(right: Right, use: LineUse): string | undefined {
     resources.length === 1 && resources[0] === resource && verbs.length === 1 && verbs[0] === verb
   if (!use.cancelsMigrations && isOne('virtualmachineinstancemigrations', 'delete'))
     return 'only --migrations cancel deletes migrations'
-  if (
-    !use.waitsForVms &&
-    scope === 'cluster' &&
-    names.length === 0 &&
-    isOne('pods', 'list') &&
-    isLaunchers(right)
-  )
-    return 'only a run that waits for VMs looks whether one runs twice'
+  // A role has the same verb for checks, which the line makes too.
+  const isOfLaunchers =
+    scope === 'cluster' && names.length === 0 && isOne('pods', 'list') && !right.onlyChecks
+  if (!use.waitsForVms && isOfLaunchers) return 'only a run that waits for VMs looks whether one runs twice'
   return undefined
 }
 
 const isUpgrade = ({ role }: LineUse): boolean =>
   role === 'kvup-upgrade' || role === 'kvup-operator-manifest' || role === 'kvup-olm'
-
-/** A role has the same verb for checks, which the line makes too. */
-const isLaunchers = ({ onlyChecks }: Right): boolean => !onlyChecks
 
 const isOfRoute = ({ group, resources, names }: Right): boolean =>
   group === 'route.openshift.io' ||
