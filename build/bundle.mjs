@@ -3,7 +3,7 @@ import { readFile, rename, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { rolldown } from 'rolldown'
 import { chunksOf } from './chunks.ts'
-import { licencesOf } from './licences.ts'
+import { licencesOf, packagesOf } from './licences.ts'
 import { leftOut } from './left-out.mjs'
 import { ownModules } from './own-modules.mjs'
 import { pageModules, reportPage } from './report-page.ts'
@@ -27,7 +27,9 @@ const graph = {
 }
 
 let chunks
-const chunkOf = (id) => (chunks ??= chunksOf(modules, inRoot(first))).get(id) ?? null
+const chunkOf = (id) => (chunks ??= chunksOf(sorted(modules), inRoot(first))).get(id) ?? null
+/** They are parsed side by side, and two builds of one commit shall be the same. */
+const sorted = (found) => new Map([...found].toSorted(([one], [other]) => (one < other ? -1 : 1)))
 const inRoot = (groups) =>
   Object.fromEntries(
     Object.entries(groups).map(([name, files]) => [name, files.map((file) => path.join(root, file))]),
@@ -59,6 +61,7 @@ refuseRounds(output)
 // Node looks for what kind of module each file is: found beside it, that saves a tenth of the start of a command.
 await writeFile(`${fresh}/package.json`, '{"type":"module"}\n')
 await writeFile(`${fresh}/third-party-licences.txt`, `${licencesOf(bundled(output))}\n`)
+await writeFile(`${fresh}/third-party.json`, `${JSON.stringify(packagesOf(bundled(output)))}\n`)
 // A program that starts meanwhile finds the old one or the new one.
 await rm(out, { recursive: true, force: true })
 await rename(fresh, out)

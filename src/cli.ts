@@ -42,13 +42,24 @@ function overview(name: string): string {
       const lines = under.map(({ name: of, description }) => `  ${of.padEnd(width)}  ${description}`)
       return [`${group}:`].concat(lines)
     }),
-    'Other:',
-    `  ${others.join(', ')}`,
+    ...inLines('Other:  ', others),
     'Examples:',
     ...examples.map(([line, what]) => `  ${line.padEnd(24)}   ${what}`),
     `${name} help COMMAND explains one; ${name} options: global flags and exit codes.`,
     '',
   ].join('\n')
+}
+
+/** Names with commas between, broken before column 80. */
+function inLines(heading: string, names: readonly string[]): string[] {
+  const lines = [heading]
+  for (const [index, name] of names.entries()) {
+    const word = index < names.length - 1 ? `${name}, ` : name
+    const last = lines.at(-1) ?? ''
+    if (last.length + word.length <= 80) lines[lines.length - 1] = last + word
+    else lines.push(`  ${word}`)
+  }
+  return lines.map((line) => line.trimEnd())
 }
 
 const examples = [

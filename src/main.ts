@@ -171,7 +171,9 @@ function pathOf(command: Command): string {
 
 /** `kubectl kvup` when kubectl started us as its plug-in. */
 function calledAs(path = 'kvup'): string {
-  const file = path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1).replace(/\.js$/u, '')
+  const file = path
+    .slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1)
+    .replace(/\.(?:js|exe)$/u, '')
   const plugin = /^(?<host>kubectl|oc)-(?<rest>.+)$/u.exec(file)?.groups
   return plugin ? `${plugin['host']} ${plugin['rest']}` : 'kvup'
 }

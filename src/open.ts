@@ -30,7 +30,7 @@ import { sanitise, sanitiseLine, type Stream } from './lib/output/terminal.ts'
 import { commandSpeech, type ConnectionFlag } from './lib/output/command-line.ts'
 import { mostBytes, readBounded, tooLarge } from './lib/kube/bounded-file.ts'
 import { type Clock, systemClock } from './lib/kube/clock.ts'
-import { exitCode, interrupted, KvupError, Unforeseen } from './lib/kube/errors.ts'
+import { exitCode, interrupted, KvupError, Unforeseen, usageError } from './lib/kube/errors.ts'
 import { shellWord } from './lib/kube/shell-line.ts'
 import { redactBody } from './lib/kube/http/trace.ts'
 
@@ -290,8 +290,10 @@ function typedLine({ name, argv }: Called): string {
 
 function world(called: Called): World {
   const host = hostname()
+  const pod = ownPod(process.env)
   return {
-    who: `${userName()}@${host}`,
+    who: pod === undefined ? `${userName()}@${host}` : `${pod.namespace}@${pod.name}`,
+    ...(pod && { pod }),
     pid: process.pid,
     host,
     machine: thisHost(),
@@ -306,6 +308,15 @@ function world(called: Called): World {
     connect: connectTcp,
     run: runCommand,
   }
+}
+
+/** As `kvup job` names it in the environment of its pods; undefined where not all of it is there. */
+function ownPod(env: NodeJS.ProcessEnv): World['pod'] {
+  const { POD_NAME: name = '', POD_NAMESPACE: namespace = '', POD_UID: uid = '' } = env
+  const isName = [name, namespace].every((text) => /^[a-z0-9][a-z0-9.-]*$/u.test(text))
+  return isName && /^[0-9a-zA-Z-]+$/u.test(uid) && env['KUBERNETES_SERVICE_HOST']
+    ? { name, namespace, uid }
+    : undefined
 }
 
 /** This boot of this machine, and the PID namespace that this process is in; only Linux tells both. */
@@ -345,9 +356,21 @@ async function readText(file: string): Promise<string> {
 }
 
 function scratchFile(name: string): string {
-  const folder = mkdtempSync(join(tmpdir(), 'kvup-'))
+  const folder = scratchFolder()
   process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
   return join(folder, name)
+}
+
+/** Throws `usage` where there is none, as in a container whose root is read-only. */
+function scratchFolder(): string {
+  try {
+    return mkdtempSync(join(tmpdir(), 'kvup-'))
+  } catch (cause) {
+    throw usageError('temporary-folder', `nothing can be written to the temporary folder ${tmpdir()}`, {
+      remedy: 'name a folder that you can write to: TMPDIR=FOLDER',
+      cause,
+    })
+  }
 }
 
 async function readStdin(): Promise<string> {

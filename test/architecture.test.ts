@@ -76,6 +76,7 @@ const mayImport: Record<string, { code: string[]; types?: string[] }> = {
   },
   fleet: { code: ['engine', 'vms', 'kube', 'kube/base'], types: ['status', 'upgrade', 'checks'] },
   simulator: { code: ['kube', 'kube/base', 'releases'] },
+  job: { code: ['upgrade', 'kube', 'kube/base'] },
   rehearsal: {
     code: ['simulator', 'upgrade', 'vms', 'kubevirt', 'openshift', 'releases', 'engine', 'kube', 'kube/base'],
     types: ['checks'],

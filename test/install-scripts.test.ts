@@ -13,19 +13,26 @@ interface Locked {
 }
 
 const { packages } = read('package-lock.json') as { packages: Record<string, Locked> }
-const installed = Object.entries(packages).filter(([path, { dev }]) => path !== '' && dev !== true)
+const locked = Object.entries(packages).filter(([path]) => path !== '')
+const installed = locked.filter(([, { dev }]) => dev !== true)
 const runAtInstall = new Set(['preinstall', 'install', 'postinstall', 'prepare'])
 
-test('nothing that users install runs a script while it is installed', () => {
-  expect(installed.length).toBeGreaterThan(9)
-  expect(installed.filter(([, { hasInstallScript }]) => hasInstallScript).map(([path]) => path)).toEqual([])
+test('users install kvup alone: what it needs is in its bundle', () => {
+  expect(locked.length).toBeGreaterThan(100)
+  expect(installed.map(([path]) => path)).toEqual([])
+  const named = read('package.json') as Readonly<Record<string, unknown>>
+  const kinds = ['dependencies', 'peerDependencies', 'optionalDependencies', 'bundleDependencies']
+  expect(kinds.filter((kind) => named[kind] !== undefined)).toEqual([])
+})
+
+test('kvup itself runs no script while it is installed', () => {
   const { scripts } = read('package.json') as { scripts: Record<string, string> }
   expect(Object.keys(scripts).filter((name) => runAtInstall.has(name))).toEqual([])
   expect(packages['']?.hasInstallScript).toBeUndefined()
 })
 
-test('all of it is tied to its digest', () => {
-  expect(installed.filter(([, { integrity }]) => integrity === undefined).map(([path]) => path)).toEqual([])
+test('all that the bundle is made of is tied to its digest', () => {
+  expect(locked.filter(([, { integrity }]) => integrity === undefined).map(([path]) => path)).toEqual([])
 })
 
 test('what has such a script is for development alone, and known by name', () => {

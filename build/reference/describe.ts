@@ -48,7 +48,7 @@ function describe(command: Command, path: readonly string[]): Description {
       text: child.description(),
     })),
     after: afterHelp(command),
-    runs: visible(command).length === 0,
+    runs: visible(command).length === 0 || command.registeredArguments.length > 0,
   }
 }
 

@@ -130,6 +130,13 @@ const formerRollout: Entry = {
   ],
 }
 
+/** The commands under `kvup job`, which its own module makes. */
+const jobEntries: readonly Entry[] = [
+  { name: 'status', description: 'Show how far a Job of kvup is', kind: 'JobStatus' },
+  { name: 'logs', description: 'Print what a pod of a Job said', kind: 'JobLogs' },
+  { name: 'delete', description: 'Remove a Job with its rights', kind: 'JobDeleted' },
+]
+
 export const entries: readonly Entry[] = [
   {
     name: 'status',
@@ -335,6 +342,13 @@ export const entries: readonly Entry[] = [
     load: async () => (await import('./rbac.ts')).rbacCommand,
   },
   {
+    name: 'job',
+    description: 'Let the cluster run an upgrade itself, as a Job',
+    kind: 'JobManifests',
+    load: async () => (await import('./job.ts')).jobCommand,
+    under: jobEntries,
+  },
+  {
     name: 'demo',
     description: 'Run an upgrade on the built-in simulated cluster',
     load: async () => (await import('./demo.ts')).demoCommand,
@@ -354,6 +368,12 @@ export const entries: readonly Entry[] = [
     name: '__complete',
     description: 'Say what may stand at the cursor: for the completion scripts and kubectl',
     load: async () => (await import('./complete.ts')).completeCommand,
+    hidden: true,
+  },
+  {
+    name: '__unpack',
+    description: 'Verify and unpack the files of a Job: what its pod does first',
+    load: async () => (await import('./job.ts')).unpackCommand,
     hidden: true,
   },
   {

@@ -1,8 +1,9 @@
 // npm run bench: how kvup compares with bare Node and kubectl, all measured in this one run, printed as ratios.
 // The cluster is the built-in simulated one and, where `npm run test:e2e` has built the lab, a real one.
-// `npm run bench -- vms forecast` measures only these parts.
+// `npm run bench -- vms forecast` measures only these parts; `package` measures the file of `npm run package -- linux-x64`.
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { kubectlProgram } from '../e2e/lab.ts'
 import { forecastMany } from './forecast-many.mjs'
 import { manyVmis, outdatedOf } from './many-vmis.mjs'
@@ -13,6 +14,7 @@ import { simulatedCluster } from './simulated-cluster.mjs'
 import { table } from './table.mjs'
 
 const kubectl = existsSync(kubectlProgram) ? kubectlProgram : onPath('kubectl')
+const packaged = fileURLToPath(new URL('../../packages/linux-x64/kvup', import.meta.url))
 const rows = []
 
 const kvup = (...args) => ({ command: process.execPath, args: [program, ...args] })
@@ -23,6 +25,23 @@ function startUp() {
   if (!kubectl) return
   const peer = { command: kubectl, args: ['--help'] }
   rows.push({ what: '--help', than: 'kubectl --help', limit: 1, ...compare(kvup('--help'), peer) })
+}
+
+/** The file that needs no Node, with nothing in its path. */
+function oneFile() {
+  if (!existsSync(packaged) || !kubectl)
+    return console.log(
+      `the one file: not measured, ${existsSync(packaged) ? 'kubectl' : packaged} is missing`,
+    )
+  const ours = { command: packaged, args: ['--help'] }
+  ensureSaid({ ...ours, env: { PATH: '/nonexistent' } }, 'kvup upgrades KubeVirt')
+  const peer = { command: kubectl, args: ['--help'] }
+  rows.push({
+    what: '--help of the one file',
+    than: 'kubectl --help',
+    limit: 1.3,
+    ...compare(ours, peer, 25),
+  })
 }
 
 function status(where, kubeconfig) {
@@ -83,6 +102,7 @@ function outdated(env, bytes) {
 const parts = process.argv.slice(2)
 const isWanted = (part) => parts.length === 0 || parts.includes(part)
 const hasLab = existsSync(kubectlProgram)
+if (isWanted('package')) oneFile()
 
 if (isWanted('start')) {
   startUp()

@@ -29,6 +29,8 @@ export interface KvupOptions {
   env?: Readonly<Record<string, string>>
   /** Under this host name, as on another machine. Needs root, or user namespaces. */
   host?: string
+  /** What is started in place of the built program: the file of `npm run package`. */
+  program?: readonly string[]
 }
 
 const signalNumbers: Partial<Record<NodeJS.Signals, number>> = { SIGINT: 2, SIGKILL: 9, SIGTERM: 15 }
@@ -36,7 +38,8 @@ let runs = 0
 
 /** Starts the built program against the lab. What it says is kept under the lab's `kvup/`, with times. */
 export function startKvup(lab: Lab, args: readonly string[], options: KvupOptions = {}): Running {
-  return follow(lab, [...onHost(options.host), process.execPath, program, ...args], options)
+  const started = options.program ?? [process.execPath, program]
+  return follow(lab, [...onHost(options.host), ...started, ...args], options)
 }
 
 /** In place of a shell's exec the host name is set first, so that the process that is signalled is kvup. */

@@ -1,4 +1,5 @@
 import type { Context } from '../../src/context.ts'
+import type { PodIdentity } from '../../src/lib/kube/world.ts'
 import type { Cluster } from '../../src/lib/kube/cluster.ts'
 import { openPrinter } from '../../src/lib/output/open-printer.ts'
 import { main } from '../../src/main.ts'
@@ -28,6 +29,8 @@ export interface Place {
   signal?: AbortSignal
   /** What a command that is run beside kvup ends with. */
   run?: () => Promise<number>
+  /** The pod that it runs in. */
+  pod?: PodIdentity
   /** Told of each write to stdout. */
   onOut?: (text: string) => void
 }
@@ -49,6 +52,7 @@ export async function runText(
     onOut,
     run,
     onWrite,
+    pod,
   }: Place,
 ) {
   let out = ''
@@ -78,7 +82,7 @@ export async function runText(
       beat: () => () => undefined,
     })
     const world = {
-      who: 'admin@host',
+      who: pod === undefined ? 'admin@host' : `${pod.namespace}@${pod.name}`,
       pid: 1,
       host: 'host',
       machine: 'host',
@@ -95,6 +99,7 @@ export async function runText(
       readStdin: async () => stdin ?? '',
       scratchFile: (name: string) => name,
       ...(run && { run }),
+      ...(pod && { pod }),
     }
     const prompt = {
       confirm: async () => answer,

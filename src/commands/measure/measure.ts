@@ -62,11 +62,8 @@ export async function measure(
 }
 
 function why(cause: unknown): string {
-  const code = codeOf(cause)
+  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined
   if (code === 'ENOENT') return 'there is no such command'
   if (code === 'EACCES') return 'the file may not be executed'
   return cause instanceof Error ? cause.message : String(cause)
 }
-
-const codeOf = (cause: unknown): unknown =>
-  typeof cause === 'object' && cause !== null && 'code' in cause ? cause.code : undefined

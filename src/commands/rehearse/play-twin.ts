@@ -243,7 +243,7 @@ function lineFor(asked: Play): Typed {
   const args = [
     '--to',
     upgrade.to,
-    ...flags.flatMap((flag) => flag.filter((word) => word !== undefined)),
+    ...flags.flat(),
     ...accept.flatMap((risk) => ['--accept', risk]),
     '--stalled-after',
     `${stalledAfter / 60_000}m`,

@@ -42,7 +42,7 @@ export interface UpgradeFlags {
 }
 
 /** As it is typed, with its value where it has one. */
-type Flag = readonly [name: string, value?: string]
+type Flag = readonly [name: string] | readonly [name: string, value: string]
 
 /** What would be typed on the cluster: `kvup upgrade` with a target of KubeVirt or its operator, or `kvup eus run` with a minor of the platform. */
 export interface TypedUpgrade {
@@ -204,13 +204,7 @@ function replaced(flags: readonly Flag[], name: string, value: string): readonly
 }
 
 const lineOf = (command: string, to: string, flags: readonly Flag[]): string =>
-  [
-    'kvup',
-    command,
-    '--to',
-    shellWord(to),
-    ...flags.flatMap((one) => one.map((word = '') => shellWord(word))),
-  ].join(' ')
+  ['kvup', command, '--to', shellWord(to), ...flags.flat().map(shellWord)].join(' ')
 
 /** Where what was read and what was played is kept, and how it is played again. */
 interface Kept {
@@ -261,11 +255,10 @@ export function nextLines(played: Played, upgrade: RehearsedUpgrade, kept: Kept)
       `${rehearseLine(withTimeout(upgrade, twiceOf(played)), kept)}     # plays it with more time`,
       `${explaining}     # says what can be seen beforehand`,
     ]
-  if (outcome !== 'blocked' && kept.fault !== undefined && kept.fault.length > 0)
+  if (outcome === 'blocked') return blockedLines(why?.remedy ?? [], upgrade, kept)
+  if (kept.fault !== undefined && kept.fault.length > 0)
     return [`${rehearseLine(upgrade, eachFault(kept))}     # says what helps, and what to type if it happens`]
-  return outcome === 'blocked'
-    ? blockedLines(why?.remedy ?? [], upgrade, kept)
-    : [`${explaining}     # says what can be seen beforehand`]
+  return [`${explaining}     # says what can be seen beforehand`]
 }
 
 /** By what the upgrade was refused with: its risks are explained, and can be gone round or accepted on the twin. */

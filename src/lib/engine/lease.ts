@@ -2,9 +2,11 @@ import { randomBytes } from 'node:crypto'
 import type { Cluster } from '../kube/cluster.ts'
 import { type Clock, ownClock } from '../kube/clock.ts'
 import { type Lease, Leases } from '../kube/kinds/core-kinds.ts'
-import { isConflict, type KvupError, locked, unreachable } from '../kube/errors.ts'
+import { asFarAsRead, isConflict, type KvupError, locked, unreachable } from '../kube/errors.ts'
 import { oneLine, shellWord, watchLine, withoutFlags, withPurpose, wordsOf } from '../kube/shell-line.ts'
 import { unlessAborted } from '../kube/interruption.ts'
+import { Pods } from '../kube/kinds/workload-kinds.ts'
+import type { PodIdentity } from '../kube/world.ts'
 
 /** One procedure at a time per cluster, whoever's laptop it runs on. A Lease; section "Lock" of docs/conventions. */
 export interface Lock {
@@ -82,12 +84,33 @@ interface Holder {
    * the network of their host, and machines that are all called `localhost`, share one. Undefined where it cannot be told.
    */
   machine?: string | undefined
+  /** The pod that this process is in, by its own environment. */
+  pod?: PodIdentity | undefined
   isAlive(pid: number): boolean
 }
 
-/** `user@host/pid/nonce-machine`: unique per run, readable for people, and `--take-over` takes it as it is. */
-export function identityOf({ who, pid, machine }: Holder, nonce: string): string {
+/**
+ * `user@host/pid/nonce-machine`, in a pod `pod:namespace/name/uid/nonce`: unique per run, readable for people, and `--take-over` takes it as it is. Of a pod the cluster itself says
+ * whether it is gone, so that no host is named.
+ */
+export function identityOf({ who, pid, machine, pod }: Holder, nonce: string): string {
+  if (pod !== undefined) return `pod:${pod.namespace}/${pod.name}/${pod.uid}/${nonce}`
   return `${who}/${pid}/${nonce}${machine === undefined ? '' : `-${machine}`}`
+}
+
+/** The pod that an identity names; undefined for one that names none. */
+function podOf(identity: string): PodIdentity | undefined {
+  const { namespace, name, uid } =
+    /^pod:(?<namespace>[a-z0-9-]+)\/(?<name>[a-z0-9.-]+)\/(?<uid>[0-9a-zA-Z-]+)\/[0-9a-z]+$/u.exec(identity)
+      ?.groups ?? {}
+  if (namespace === undefined || name === undefined || uid === undefined) return undefined
+  return { namespace, name, uid }
+}
+
+/** As a sentence names it. */
+function holderText(identity: string): string {
+  const pod = podOf(identity)
+  return pod === undefined ? oneLine(identity) : `pod ${pod.name} of namespace ${pod.namespace}`
 }
 
 interface Process {
@@ -181,6 +204,7 @@ async function freeLease(
     const now = place.clock.now().getTime()
     if (lease === undefined || isFree(lease, claim) || hasExpired(lease, watched, now))
       return { lease, watched }
+    if (await isOfEndedPod(lease, place, claim)) return { lease, watched }
     watched = watch(lease, watched, { now, place, queueing })
     await place.clock.sleep(Math.max(1, Math.min(readEvery, watched.until - now)), queueing.signal)
   }
@@ -212,6 +236,24 @@ async function getLease({ cluster, namespace }: LeasePlace): Promise<Lease | und
 function isFree({ spec }: Lease, { holder, takeOver }: Replacing): boolean {
   const by = spec?.holderIdentity ?? ''
   return by === '' || by === takeOver || isDead(by, holder)
+}
+
+/**
+ * Whether the cluster says that the pod which holds it is gone or has ended: then it need not be waited for. Only a pod asks, and only about pods of its own namespace, which it may read;
+ * what it may not read is watched as any other holder. A pod that runs on behind the back of the API server writes nothing more: it reads its Lease before each write.
+ */
+async function isOfEndedPod(
+  { spec }: Lease,
+  { cluster }: LeasePlace,
+  { holder }: Replacing,
+): Promise<boolean> {
+  const theirs = podOf(spec?.holderIdentity ?? '')
+  if (theirs === undefined || theirs.namespace !== holder.pod?.namespace) return false
+  if (theirs.uid === holder.pod.uid) return false
+  const found = await asFarAsRead(cluster.reader.get(Pods, theirs))
+  if (found === undefined || found.is === 'unserved') return false
+  if (found.is === 'absent' || found.object.metadata.uid !== theirs.uid) return true
+  return ['Succeeded', 'Failed'].includes(found.object.status?.phase ?? '')
 }
 
 /** Undefined when somebody else was faster. */
@@ -260,7 +302,7 @@ const inTimeOf = ({ speed = 1 }: Pick<Clock, 'speed'>, ms: number): number =>
   Math.ceil((ms * speed) / 1000) * 1000
 
 const waitingFor = ({ spec }: Lease): string =>
-  `another kvup has the lock: ${oneLine(spec?.holderIdentity ?? 'somebody')}. Watching for ${leaseTerm / 1000} s whether it still runs`
+  `another kvup has the lock: ${holderText(spec?.holderIdentity ?? 'somebody')}. Watching for ${leaseTerm / 1000} s whether it still runs`
 
 const renewEvery = 5000
 const retryEvery = 1000
@@ -413,7 +455,7 @@ const leaseIn = (namespace: string): string => `leases/${leaseName} in namespace
 /** Somebody else renews it: exit 6. */
 function heldBy(lease: Lease, { namespace, typed }: LeasePlace): KvupError {
   const { holderIdentity, acquireTime } = lease.spec ?? {}
-  const holder = oneLine(holderIdentity ?? 'somebody')
+  const holder = holderText(holderIdentity ?? 'somebody')
   const since = acquireTime ? ` since ${acquireTime.replace(/\.\d+Z$/, 'Z')}` : ''
   return locked('locked', `another kvup is running: ${holder}${since}`, {
     object: leaseIn(namespace),

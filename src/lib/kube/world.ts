@@ -1,6 +1,13 @@
 import type { Cluster } from './cluster.ts'
 import type { Clock } from './clock.ts'
 
+/** A pod, as its own environment names it (downward API). */
+export interface PodIdentity {
+  namespace: string
+  name: string
+  uid: string
+}
+
 /** What of this process a command may know. */
 export interface World {
   /** `user@host`, for journal and lock. */
@@ -9,6 +16,8 @@ export interface World {
   readonly host: string
   /** Whose processes `isAlive` knows: see `Holder`. */
   readonly machine: string | undefined
+  /** The pod that this process is in. Absent outside of one, and where the environment does not say. */
+  readonly pod?: PodIdentity
   readonly version: string
   /** As it was typed, quoted so that it works when pasted: what resumes it. */
   readonly commandLine: string

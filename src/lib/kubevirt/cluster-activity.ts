@@ -10,10 +10,9 @@ import {
   VirtualMachineSnapshots,
 } from '../kube/kinds/kubevirt-kinds.ts'
 import { readAhead } from '../kube/read-cache.ts'
-import { Deployments } from '../kube/kinds/workload-kinds.ts'
+import { CronJobs, Deployments } from '../kube/kinds/workload-kinds.ts'
 import {
   ClusterApiMachineHealthChecks,
-  CronJobs,
   KubeDeschedulers,
   type MachineConfigPool,
   MachineConfigPools,

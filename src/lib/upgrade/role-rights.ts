@@ -37,7 +37,8 @@ const read = 'get list watch'
 const status = { optional: true, onlyStatus: true } as const
 const layers = 'show the state of the platform, on OKD and OpenShift'
 const operator = 'show the state of the operator of HyperConverged'
-const window = 'show what an EUS upgrade needs'
+/** Of what an EUS upgrade alone reads. */
+export const eusReads = 'show what an EUS upgrade needs'
 /** What has to be acknowledged, and the certificate that paused pools miss before 4.14. */
 const eusConfigMaps = 'admin-gates admin-acks kube-apiserver-to-kubelet-client-ca'
 
@@ -48,23 +49,23 @@ const networks = 'find VMs on networks of type cnv-bridge'
 const aboveRights: readonly Row[] = [
   ['cluster', platform, 'clusterversions clusteroperators', read, layers, status],
   ['cluster', 'machineconfiguration.openshift.io', 'machineconfigpools', read, layers, status],
-  ['cluster', platform, 'infrastructures', 'list', window, status],
+  ['cluster', platform, 'infrastructures', 'list', eusReads, status],
   ['cluster', '', 'services/proxy', 'get', 'say which alerts fire', { ...status, names: alertsProxy }],
   ['cluster', platform, 'ingresses', 'get', byRoute, { ...status, names: 'cluster' }],
   ['cluster', 'route.openshift.io', 'routes', 'get', byRoute, { ...status, names: 'thanos-querier' }],
   ['cluster', '', 'configmaps', 'get', byRoute, { ...status, names: 'default-ingress-cert' }],
   ['cluster', 'k8s.cni.cncf.io', 'network-attachment-definitions', 'list', networks, status],
-  ['cluster', '', 'configmaps', 'get', window, { ...status, names: eusConfigMaps }],
-  ['cluster', 'apiserver.openshift.io', 'apirequestcounts', 'list', window, status],
-  ['cluster', 'machine.openshift.io', 'machinehealthchecks', 'get', window, status],
-  ['cluster', 'remediation.medik8s.io', 'nodehealthchecks', 'get', window, status],
-  ['cluster', 'nodemaintenance.medik8s.io', 'nodemaintenances', 'list', window, status],
-  ['cluster', 'nodemaintenance.kubevirt.io', 'nodemaintenances', 'list', window, status],
+  ['cluster', '', 'configmaps', 'get', eusReads, { ...status, names: eusConfigMaps }],
+  ['cluster', 'apiserver.openshift.io', 'apirequestcounts', 'list', eusReads, status],
+  ['cluster', 'machine.openshift.io', 'machinehealthchecks', 'get', eusReads, status],
+  ['cluster', 'remediation.medik8s.io', 'nodehealthchecks', 'get', eusReads, status],
+  ['cluster', 'nodemaintenance.medik8s.io', 'nodemaintenances', 'list', eusReads, status],
+  ['cluster', 'nodemaintenance.kubevirt.io', 'nodemaintenances', 'list', eusReads, status],
   ['cluster', 'hco.kubevirt.io', 'hyperconvergeds', read, operator, status],
   ['cluster', olm, 'subscriptions catalogsources', read, operator, status],
   ['kubevirt', olm, 'installplans clusterserviceversions', read, operator, status],
   ['kubevirt', olm, 'operatorconditions operatorgroups', read, operator, status],
-  ['cluster', 'packages.operators.coreos.com', 'packagemanifests', 'list', window, status],
+  ['cluster', 'packages.operators.coreos.com', 'packagemanifests', 'list', eusReads, status],
   ['catalog', 'batch', 'jobs', 'list', 'name the Job that could not unpack a bundle', status],
   ['cluster', 'olm.operatorframework.io', 'clusterextensions', 'list', operator, status],
 ]

@@ -14,8 +14,12 @@ type RoleParts = [cluster: Role, inNamespace: Role, ...inCatalog: Role[]]
  * The ClusterRole and the Role in KubeVirt's namespace that make up one of kvup's roles, and a Role in the namespace of OLM's catalog where that is said: without OLM there is no such
  * namespace, and its name is nobody's rule.
  */
-export function rolesFor(name: RoleName, namespace: string, catalog?: string): RoleParts {
-  const rights = rightsOf(name)
+export function rolesFor(
+  name: RoleName,
+  namespace: string,
+  catalog?: string,
+  rights: readonly Right[] = rightsOf(name),
+): RoleParts {
   const labels = { 'app.kubernetes.io/managed-by': 'kvup' }
   const inNamespace = (
     scope: 'kubevirt' | 'catalog',
@@ -40,10 +44,13 @@ export function rolesFor(name: RoleName, namespace: string, catalog?: string): R
   ]
 }
 
-/** What each rule of them is for, in their order. */
-export function reasonsFor(name: RoleName): [cluster: string[], inNamespace: string[], inCatalog: string[]] {
+/** What each rule of them is for, in their order. `rights`: only these. */
+export function reasonsFor(
+  name: RoleName,
+  rights: readonly Right[] = rightsOf(name),
+): [cluster: string[], inNamespace: string[], inCatalog: string[]] {
   const reasons = (scope: Right['scope']) =>
-    rightsOf(name).flatMap((right) => (right.scope === scope ? [reasonOf(right)] : []))
+    rights.flatMap((right) => (right.scope === scope ? [reasonOf(right)] : []))
   return [reasons('cluster'), reasons('kubevirt'), reasons('catalog')]
 }
 

@@ -205,6 +205,7 @@ const isOfPlatform = (line: string) => line.startsWith('kvup eus') || line.inclu
 
 /** What runs on or asks is stopped; a change is only rehearsed; other programs are replaced by `cat`. */
 async function endOf(line: string, alive: Alive): Promise<string> {
+  if (line.startsWith('kvup job')) return endOfJob(line, alive)
   const manifest = alive.manifest('v1.8.4')
   const safe = line
     .replace(changing, (all) => (all.includes('--dry-run') ? all : `${all} --dry-run=client`))
@@ -227,6 +228,17 @@ async function endOf(line: string, alive: Alive): Promise<string> {
   const stalls = line.includes('wrong-tag') || line.includes('--fault missing-image')
   const expected = stalls ? [4] : judges ? [0, 3] : [0]
   return expected.includes(code ?? -1) ? 'works' : `exit ${code}: ${stderr}`
+}
+
+/** What makes a Job prints it; there is none to look after. */
+async function endOfJob(line: string, alive: Alive): Promise<string> {
+  const image = `registry.example.com/kvup@sha256:${'0123456789abcdef'.repeat(4)}`
+  const safe = line.replace('$IMAGE', image).replace('--plan plan.yaml', '--to v1.8.4')
+  const { code, stdout, stderr } = await paste(safe, alive)
+  const works = line.includes('$IMAGE')
+    ? code === 0 && stdout.includes('kind: Job')
+    : stderr.includes('there is no Job')
+  return works ? 'works' : `exit ${code}: ${stderr}`
 }
 
 async function stopped(argv: readonly string[], alive: Alive): Promise<string> {

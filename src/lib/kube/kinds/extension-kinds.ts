@@ -115,7 +115,11 @@ export const RoleBindings: Kind<RoleBinding> = {
   plural: 'rolebindings',
   namespaced: true,
 }
-export const ServiceAccounts: Kind = {
+export interface ServiceAccount extends KubeObject {
+  automountServiceAccountToken?: boolean
+}
+
+export const ServiceAccounts: Kind<ServiceAccount> = {
   apiVersion: 'v1',
   kind: 'ServiceAccount',
   plural: 'serviceaccounts',

@@ -229,20 +229,10 @@ interface KubeDescheduler extends KubeObject {
   spec?: { mode?: string; managementState?: string }
 }
 
-interface CronJob extends KubeObject {
-  spec?: { suspend?: boolean }
-}
-
 export const KubeDeschedulers: Kind<KubeDescheduler> = {
   apiVersion: 'operator.openshift.io/v1',
   kind: 'KubeDescheduler',
   plural: 'kubedeschedulers',
-  namespaced: true,
-}
-export const CronJobs: Kind<CronJob> = {
-  apiVersion: 'batch/v1',
-  kind: 'CronJob',
-  plural: 'cronjobs',
   namespaced: true,
 }
 export const ClusterApiMachineHealthChecks: Kind = {

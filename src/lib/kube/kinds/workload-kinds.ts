@@ -53,8 +53,27 @@ export interface DaemonSet extends KubeObject {
   }
 }
 
+/** Which ends of a pod count, and which fail its Job at once. */
+export interface PodFailurePolicy {
+  rules: {
+    action: 'Ignore' | 'FailJob' | 'Count' | 'FailIndex'
+    onExitCodes?: { operator: 'In' | 'NotIn'; values: number[] }
+    onPodConditions?: { type: string; status?: string }[]
+  }[]
+}
+
+export interface JobSpec {
+  template?: PodTemplate
+  backoffLimit?: number
+  ttlSecondsAfterFinished?: number
+  completions?: number
+  parallelism?: number
+  podReplacementPolicy?: string
+  podFailurePolicy?: PodFailurePolicy
+}
+
 export interface Job extends KubeObject {
-  spec?: { template?: PodTemplate; backoffLimit?: number; ttlSecondsAfterFinished?: number }
+  spec?: JobSpec
   status?: {
     active?: number
     succeeded?: number
@@ -85,6 +104,26 @@ export const DaemonSets: Kind<DaemonSet> = {
 }
 export const Jobs: Kind<Job> = { apiVersion: 'batch/v1', kind: 'Job', plural: 'jobs', namespaced: true }
 
+export interface CronJob extends KubeObject {
+  spec?: {
+    schedule?: string
+    timeZone?: string
+    suspend?: boolean
+    concurrencyPolicy?: string
+    startingDeadlineSeconds?: number
+    successfulJobsHistoryLimit?: number
+    failedJobsHistoryLimit?: number
+    jobTemplate?: { metadata?: Partial<Metadata>; spec?: JobSpec }
+  }
+  status?: { active?: { name?: string }[]; lastScheduleTime?: string; lastSuccessfulTime?: string }
+}
+export const CronJobs: Kind<CronJob> = {
+  apiVersion: 'batch/v1',
+  kind: 'CronJob',
+  plural: 'cronjobs',
+  namespaced: true,
+}
+
 /** A state that a controller keeps: of a VM its spec when it was last started. */
 interface ControllerRevision extends KubeObject {
   data?: unknown
@@ -106,6 +145,8 @@ export interface Container {
   env?: { name: string; value?: string; valueFrom?: Record<string, unknown> }[]
   resources?: { requests?: Record<string, string>; limits?: Record<string, string> }
   securityContext?: Record<string, unknown>
+  workingDir?: string
+  volumeMounts?: { name: string; mountPath: string; readOnly?: boolean }[]
 }
 
 export interface PodSpec {

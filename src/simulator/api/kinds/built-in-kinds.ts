@@ -1,5 +1,6 @@
 import {
   ControllerRevisions,
+  CronJobs,
   type DaemonSet,
   DaemonSets,
   type Deployment,
@@ -206,7 +207,8 @@ function eventColumns() {
 }
 
 function immutableErrors(now: ConfigMap, before: ConfigMap | undefined): FieldError[] {
-  if (before?.immutable !== true || same(now.data, before.data)) return []
+  if (before?.immutable !== true) return []
+  if (same(now.data, before.data) && same(now.binaryData, before.binaryData)) return []
   return [
     {
       field: 'data',
@@ -278,6 +280,13 @@ const appKinds: readonly SimKind[] = [
   }),
   builtIn(ControllerRevisions),
   builtIn(Jobs, { categories, status: true, generation: 'spec', columns: jobColumns }),
+  builtIn(CronJobs, {
+    shortNames: ['cj'],
+    categories,
+    status: true,
+    generation: 'spec',
+    columns: [nameColumn, field('Schedule', 'spec', 'schedule'), ageColumn],
+  }),
 ]
 
 const roleColumn = column('Role', (o) => {

@@ -68,6 +68,8 @@ class Chart {
   readonly #rows: readonly Row[]
   readonly #height: number
   #width = 0
+  /** They change with the width alone, not while somebody zooms. */
+  #labels: ReadonlyMap<Row, string> = new Map()
   #transform: ZoomTransform = zoomIdentity
   readonly #zoom = zoom<SVGSVGElement, unknown>()
 
@@ -88,6 +90,7 @@ class Chart {
     if (width === this.#width || width === 0) return
     this.#width = width
     const left = labelWidth(width)
+    this.#labels = labelsOf(this.#rows, left)
     this.#svg
       .attr('width', width)
       .attr('height', this.#height)
@@ -126,9 +129,8 @@ class Chart {
     axis.tickFormat((time) => (isRelative ? spanText(time.getTime()) : clockText(time, ends - begins)))
     this.#svg.append('g').attr('class', 'axis').attr('transform', `translate(0,${size.axis})`).call(axis)
     const bars = this.#svg.append('g').attr('clip-path', 'url(#timeline-clip)')
-    const labels = labelsOf(this.#rows, left)
     for (const row of this.#rows) {
-      labelled(this.#svg, row, labels.get(row) ?? row.text)
+      labelled(this.#svg, row, this.#labels.get(row) ?? row.text)
       for (const bar of row.lane?.bars ?? []) drawBar(bars, bar, row, x)
       if (row.lane?.curve) drawCurve(bars, row.lane.curve, row, x)
     }
