@@ -13,12 +13,9 @@ import { shellWord } from '../../lib/kube/shell-line.ts'
 import { counted, someOf } from '../../lib/kube/text.ts'
 import { fleetPlanView, fleetReportView } from '../../lib/output/views/fleet-plan.ts'
 import type { PlanDocument } from '../../lib/upgrade/plan/plan-document.ts'
-import { nextOpening, openUntil, parseWindow } from '../../lib/vms/waves/pacing.ts'
 import { tellScreen } from '../run-change.ts'
-import { runInside } from '../run-inside.ts'
-import { upgradeCommand } from '../upgrade.ts'
+import { type ClusterUpgrade, type PlannedMember, plannedOf, upgradeHere } from './cluster-upgrade.ts'
 import { readRow } from './fleet-status.ts'
-import { listening } from './fleet-plan.ts'
 import { limitOf, openFleet, type OpenMember, parallelOf } from './members.ts'
 
 export interface FleetUpgradeOptions {
@@ -62,13 +59,15 @@ class FleetRun {
   readonly #options: FleetUpgradeOptions
   readonly #results = new Map<string, FleetResult>()
   readonly #traces = new Map<string, FleetTrace>()
+  readonly #upgrade: ClusterUpgrade
   #open = new Map<string, OpenMember>()
 
   constructor(cx: Context, plan: SealedFleet, options: FleetUpgradeOptions) {
     this.#cx = cx
     this.#plan = plan
     this.#options = options
-    const { only } = options
+    const { only, timeout } = options
+    this.#upgrade = upgradeHere({ cx, plan, ...(timeout !== undefined && { timeout }) })
     if (only !== undefined && !plan.clusters.some(({ name }) => name === only))
       throw usageError('no-such-cluster', `${plan.file} has no cluster ${JSON.stringify(only)}`, {
         remedy: `name one of ${someOf(plan.clusters.map(({ name }) => name))}`,
@@ -83,11 +82,8 @@ class FleetRun {
     return { name, context, uid }
   }
 
-  #clusterOf(name: string): SealedFleet['clusters'][number] {
-    const found = this.#plan.clusters.find((one) => one.name === name)
-    if (found === undefined)
-      throw usageError('not-a-plan', `${this.#plan.file}: a wave names ${name}, which is no cluster of it`)
-    return found
+  #clusterOf(name: string): PlannedMember {
+    return plannedOf(this.#plan, name)
   }
 
   get #limit(): number {
@@ -353,75 +349,6 @@ class FleetRun {
       this.#note(name, { ...told, seconds: Math.round((ticks(one.cx.clock) - began) / seconds) })
       this.#cx.printer.note(`${name}: ${told.outcome}${told.error ? `: ${told.error.message}` : ''}`)
     })
-  }
-
-  /** `kvup upgrade --plan` of one cluster; over as many windows as it takes. */
-  async #upgrade(one: OpenMember, { wave }: FleetWave): Promise<Pick<FleetResult, 'outcome' | 'error'>> {
-    const { name } = one.member
-    const { plan, windows } = this.#clusterOf(name)
-    const file = `${this.#plan.file}, cluster ${name}`
-    const text = JSON.stringify(plan)
-    const { world } = this.#cx
-    const parsed = windows.map((window) => parseWindow(window))
-    const { timeout } = this.#options
-    try {
-      for (;;) {
-        const closes = await this.#inWindow(one, parsed)
-        const heard = listening({
-          ...one.cx,
-          prompt: { confirm: async () => true },
-          flags: { ...one.cx.flags, yes: true },
-          world: {
-            ...world,
-            fleet: { uid: this.#plan.seal.uid, wave },
-            readText: async (asked) => (asked === file ? text : world.readText(asked)),
-          },
-        })
-        const printer = { ...heard.cx.printer, event: this.#storyOf(name) }
-        const until = Number.isFinite(closes) ? ['--deadline', new Date(closes).toISOString()] : []
-        const args = ['--plan', file, ...until, ...(timeout === undefined ? [] : ['--timeout', timeout])]
-        const code = await runInside(
-          { ...heard.cx, printer },
-          { line: world.commandLine, command: upgradeCommand, args },
-        )
-        const report = heard.documents.at(-1) as { outcome?: string } | undefined
-        if (report?.outcome === 'stopped-before') continue
-        if (code !== exitCode.done)
-          return endedBy(new KvupError(code, 'upgrade-ended', `kvup upgrade ended with ${code}`))
-        return { outcome: report?.outcome === 'nothing-to-do' ? 'nothing-to-do' : 'done' }
-      }
-    } catch (error) {
-      if (!(error instanceof KvupError)) throw error
-      return endedBy(error)
-    }
-  }
-
-  /** Waits for it by the time of the cluster. When it closes, ms since the epoch. */
-  async #inWindow(
-    { cx, member }: OpenMember,
-    windows: readonly ReturnType<typeof parseWindow>[],
-  ): Promise<number> {
-    if (windows.length === 0) return Infinity
-    const now = cx.clock.now().getTime()
-    const opens = nextOpening(windows, now)
-    if (opens === undefined)
-      throw blocked('window-never-opens', `no time window of ${member.name} opens`, {
-        remedy: 'make a new plan with another time window',
-      })
-    if (opens > now) {
-      this.#cx.printer.note(
-        `${member.name}: waits for its time window, which opens at ${new Date(opens).toISOString()}`,
-      )
-      await cx.clock.sleep(opens - now, this.#cx.signal)
-    }
-    return openUntil(windows, Math.max(opens, now)) ?? Infinity
-  }
-
-  /** What of its run is told among those of others: what was changed. */
-  #storyOf(name: string): Context['printer']['event'] {
-    return (event) => {
-      if (event.kind === 'step-applied') this.#cx.printer.note(`${name}: ${event.step.title}`)
-    }
   }
 
   /** Each cluster that had a part is told that the fleet run is over: it is free for another one. What cannot be told is a warning. */
