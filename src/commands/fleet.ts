@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander'
 import type { Context, Wire } from '../context.ts'
-import { asksCluster, list, manual } from './command-options.ts'
+import { alertsOption, asksCluster, list, manual } from './command-options.ts'
 import type { FleetPlanOptions } from './fleet/fleet-plan.ts'
 import type { FleetUpgradeOptions } from './fleet/fleet-upgrade.ts'
 import { planningFlags } from './upgrade.ts'
@@ -85,6 +85,13 @@ export function fleetPlanCommand(wire: Wire): Command {
     .option('--wave-size <n>', 'clusters of each further wave', '5')
     .option('--soak <duration>', 'pause between waves', '0s')
     .option('--stop-after <n|p%>', 'failed clusters that end the run', '1')
+    .addOption(
+      new Option('--stop-on-alert <severity>', 'new alerts in clusters that are done end the run').choices([
+        'critical',
+        'warning',
+      ]),
+    )
+    .addOption(alertsOption('with --stop-on-alert'))
     .option('--to-file <file>', 'save the plan, for kvup fleet upgrade --plan')
     .option('--exit-code', 'exit 10 when something would change')
     .addHelpText(
