@@ -27,7 +27,22 @@ export interface FleetPlanOptions extends FleetOptions, Omit<PlanOptions, 'from'
 
 /** `kvup fleet plan`: a sealed plan for each cluster, all in one document. It is sealed only where each of them can be upgraded so. */
 export async function fleetPlan(cx: Context, options: FleetPlanOptions): Promise<ExitCode> {
-  const { to, toFile, stopAfter, soak } = options
+  const { toFile } = options
+  const sealed = await makeFleetPlan(cx, options)
+  if (toFile !== undefined) await savePlan(cx.world, toFile, sealed)
+  const next = [
+    toFile === undefined
+      ? `${cx.world.commandLine} --to-file fleet-plan.yaml     saves it, to be run`
+      : `kvup fleet upgrade --plan ${shellWord(toFile)}     carries it out`,
+  ]
+  cx.printer.result({ ...sealed, next }, fleetPlanView)
+  const pending = sealed.clusters.some(({ plan }) => plan?.pending)
+  return pending && options.exitCode ? exitCode.asked : exitCode.done
+}
+
+/** Asks every cluster, and seals the plans of all. Throws what stands against the worst of them, below what is known of each. */
+export async function makeFleetPlan(cx: Context, options: FleetPlanOptions): Promise<FleetPlanDocument> {
+  const { to, stopAfter, soak } = options
   if (to === undefined)
     throw usageError('no-target', 'name the version: --to VERSION', {
       remedy: 'kvup releases     lists them',
@@ -43,9 +58,7 @@ export async function fleetPlan(cx: Context, options: FleetPlanOptions): Promise
   const members = await fleetMembers(cx, options)
   stopLimit(stopAfter, members.length)
   const { open, failed } = await openFleet(cx, members, options)
-  const planned = await inParallel(open, parallelOf(options.parallel), (one) =>
-    planOf(one, options, rule),
-  )
+  const planned = await inParallel(open, parallelOf(options.parallel), (one) => planOf(one, options, rule))
   const lost = inOrder(failed).map(({ name, context, error }) => {
     const cluster: PlannedCluster = { name, context, uid: '', windows: [] }
     return error === undefined ? cluster : Object.assign(cluster, { error })
@@ -83,16 +96,7 @@ export async function fleetPlan(cx: Context, options: FleetPlanOptions): Promise
     by: cx.world.who,
     kvup: cx.world.version,
   }
-  const next = [
-    toFile === undefined
-      ? `${cx.world.commandLine} --to-file fleet-plan.yaml     saves it, to be run`
-      : `kvup fleet upgrade --plan ${shellWord(toFile)}     carries it out`,
-  ]
-  const sealed = sealFleet({ ...document, next }, seal)
-  if (toFile !== undefined) await savePlan(cx.world, toFile, sealed)
-  cx.printer.result(sealed, fleetPlanView)
-  const pending = sealed.clusters.some(({ plan }) => plan?.pending)
-  return pending && options.exitCode ? exitCode.asked : exitCode.done
+  return sealFleet(document, seal)
 }
 
 /** What a command inside printed, and nothing of it told. */
