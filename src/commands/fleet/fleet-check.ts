@@ -19,7 +19,7 @@ import { parseVersion } from '../../lib/releases/release-versions.ts'
 import { checkDocument, type CheckOptions, manifestObjects } from '../check/check.ts'
 import { acceptedWords } from '../command-options.ts'
 import type { FleetMember } from '../../lib/fleet/fleet-file.ts'
-import { eachOpen, fleetMembers, type FleetOptions, openFleet, type OpenMember } from './members.ts'
+import { eachOpen, fleetMembers, type FleetOptions, linesFor, openFleet, type OpenMember } from './members.ts'
 
 /** What of `kvup check` is meant for many clusters: none makes pods, and none reads a saved one. */
 export type FleetCheckOptions = FleetOptions &
@@ -108,7 +108,7 @@ async function checkRow(
     ...read,
     cluster: { ...read.cluster, reader },
   }))
-  return checkRowOf(place, document, again)
+  return linesFor({ cx, place }, checkRowOf(place, document, again))
 }
 
 /** The line that checks this cluster alone in the same way. */

@@ -7,7 +7,7 @@ import { leaseWatchOf } from '../../lib/kubevirt/lease-holders.ts'
 import { readerFor } from '../../lib/kubevirt/snapshot.ts'
 import { type FleetStatusDocument, fleetStatusView } from '../../lib/output/views/fleet.ts'
 import { readClusterState } from '../status/status-document.ts'
-import { eachOpen, fleetMembers, type FleetOptions, openFleet, type OpenMember } from './members.ts'
+import { eachOpen, fleetMembers, type FleetOptions, linesFor, openFleet, type OpenMember } from './members.ts'
 
 export interface FleetStatusOptions extends FleetOptions {
   watch?: boolean
@@ -70,5 +70,5 @@ export async function readRow({ cx, place }: Pick<OpenMember, 'cx' | 'place'>): 
   const asks = { leases: leaseWatchOf(snapshot.clock), signal: cx.signal }
   // Which release is offered is asked of one cluster, by `kvup status`.
   const { report, state } = await readClusterState(cx, snapshot, asks, { isOffered: false })
-  return rowOf(place, report, state)
+  return linesFor({ cx, place }, rowOf(place, report, state))
 }

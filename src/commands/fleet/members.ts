@@ -7,7 +7,9 @@ import { ownClock } from '../../lib/kube/clock.ts'
 import { parseDuration } from '../../lib/kube/duration.ts'
 import { KvupError, unreachable, usageError } from '../../lib/kube/errors.ts'
 import { loadKubeconfig } from '../../lib/kube/http/kubeconfig.ts'
+import { shellWord } from '../../lib/kube/shell-line.ts'
 import { nearest } from '../../lib/kube/text.ts'
+import { commandSpeech } from '../../lib/output/command-line.ts'
 import { readClusterUid } from '../../lib/kubevirt/full-snapshot.ts'
 
 /** Which clusters, and how they are asked. */
@@ -157,6 +159,21 @@ export async function eachOpen<R>(
       one.over.abort(new Error('it was looked at'))
     }
   })
+}
+
+/** Lines to type that are of this cluster name it: without, they would be of the present context. */
+export function linesFor<T>({ cx, place }: Pick<OpenMember, 'cx' | 'place'>, value: T): T {
+  const { kubeconfig } = cx.flags
+  const flags = [
+    ...(kubeconfig === undefined ? [] : [['--kubeconfig', kubeconfig] as const]),
+    ['--context', place.context] as const,
+  ]
+  const connection = flags.map(([name, text]) => ({
+    names: [name],
+    text: `${name} ${shellWord(text)}`,
+    kubectl: true,
+  }))
+  return commandSpeech({ name: 'kvup', connection }).parts(value)
 }
 
 /** By this machine's clock: a simulated cluster says only later how fast its time runs. */
