@@ -15,7 +15,14 @@ import { fleetPlanView } from '../../lib/output/views/fleet-plan.ts'
 import type { PlanDocument } from '../../lib/upgrade/plan/plan-document.ts'
 import { acceptedWords } from '../command-options.ts'
 import { type PlanOptions, savePlan, showPlan } from '../upgrade/upgrade.ts'
-import { fleetMembers, type FleetOptions, openFleet, type OpenMember, parallelOf } from './members.ts'
+import {
+  fleetMembers,
+  linesFor,
+  type FleetOptions,
+  openFleet,
+  type OpenMember,
+  parallelOf,
+} from './members.ts'
 
 export interface FleetPlanOptions extends FleetOptions, Omit<PlanOptions, 'from'> {
   waveSize: string
@@ -167,6 +174,9 @@ async function planOf(
   } catch (error) {
     if (!(error instanceof KvupError) || cx.signal.aborted) throw error
     const { exitCode: code, reason, message, remedy } = error
-    return { ...cluster, error: { code, reason, message, ...(remedy.length > 0 && { remedy }) } }
+    return {
+      ...cluster,
+      error: { code, reason, message, ...(remedy.length > 0 && { remedy: linesFor(member, remedy) }) },
+    }
   }
 }

@@ -25,7 +25,7 @@ export function clustersOf(document: Fields): ClusterTable | undefined {
     return {
       heads: ['Cluster', 'State', 'Version', 'VMs', 'Outdated', 'Why'],
       rows: listOf(document['items']).map((one) =>
-        ['name', 'state', 'version', 'vms', 'outdated', 'why'].map((key) => textOf(one[key]) ?? '-'),
+        ['name', 'state', 'version', 'vms', 'outdated', 'why'].map((key) => textOf(one[key]) ?? ''),
       ),
     }
   return undefined
@@ -33,13 +33,13 @@ export function clustersOf(document: Fields): ClusterTable | undefined {
 
 function resultRow(result: Fields): readonly string[] {
   const { begins, ends } = spanOf(result)
-  const took = begins === undefined || ends === undefined ? '-' : spanText(ends - begins)
-  const why = textOf(fieldsOf(result['error'])['message']) ?? '-'
+  const took = begins === undefined || ends === undefined ? '' : spanText(ends - begins)
+  const why = textOf(fieldsOf(result['error'])['message']) ?? ''
   return [
     nameOf(result),
     waveName(numberOf(result['wave'])),
     endOf(result),
-    textOf(result['from']) ?? '-',
+    textOf(result['from']) ?? '',
     took,
     why,
   ]
@@ -54,11 +54,11 @@ function planRow(one: Fields, waves: readonly Fields[]): readonly string[] {
   return [
     name,
     waveName(numberOf(wave)),
-    textOf(plan['from']) ?? '-',
-    textOf(plan['method']) ?? '-',
+    textOf(plan['from']) ?? '',
+    textOf(plan['method']) ?? '',
     plan['pending'] === false ? 'nothing to do' : most === undefined ? 'not known' : spanText(most * 1000),
     textsOf(one['windows']).join(', ') || 'always',
-    textOf(fieldsOf(one['error'])['message']) ?? (ids.join(', ') || '-'),
+    textOf(fieldsOf(one['error'])['message']) ?? ids.join(', '),
   ]
 }
 
