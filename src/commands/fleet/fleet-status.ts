@@ -4,7 +4,7 @@ import { inParallel, withinTime } from '../../lib/fleet/in-parallel.ts'
 import { ownClock, seconds } from '../../lib/kube/clock.ts'
 import { parseDuration } from '../../lib/kube/duration.ts'
 import { type ExitCode, KvupError } from '../../lib/kube/errors.ts'
-import { onceCached, withKnownGroups } from '../../lib/kube/read-cache.ts'
+import { oncePaged, withKnownGroups } from '../../lib/kube/read-cache.ts'
 import { leaseWatchOf } from '../../lib/kubevirt/lease-holders.ts'
 import { readerFor } from '../../lib/kubevirt/snapshot.ts'
 import { type FleetStatusDocument, fleetStatusView } from '../../lib/output/views/fleet.ts'
@@ -28,7 +28,7 @@ export interface FleetStatusOptions extends FleetOptions {
 export async function fleetStatus(cx: Context, options: FleetStatusOptions): Promise<ExitCode> {
   const members = await fleetMembers(cx, options)
   const readAll = async () => {
-    const { open, failed } = await openFleet(cx, members, { ...options, mostSockets: 3 })
+    const { open, failed } = await openFleet(cx, members, { ...options, mostSockets: 2 })
     return [...failed, ...(await readRows(cx, open, options))]
   }
   if (options.watch) return watchFleet(cx, readAll)
@@ -90,7 +90,7 @@ export async function readRow({
   member,
 }: Pick<OpenMember, 'cx' | 'place' | 'member'>): Promise<FleetRow> {
   const read = await readerFor(cx, undefined, 'platform')
-  const reader = onceCached(await withKnownGroups(read.cluster))
+  const reader = oncePaged(await withKnownGroups(read.cluster))
   const snapshot = { ...read, cluster: { ...read.cluster, reader } }
   const asks = { leases: leaseWatchOf(snapshot.clock), signal: cx.signal }
   // Which release is offered is asked of one cluster, by `kvup status`.
