@@ -54,6 +54,10 @@ export async function makeFleetPlan(cx: Context, options: FleetPlanOptions): Pro
     throw usageError('no-target', 'name the version: --to VERSION', {
       remedy: 'kvup releases     lists them',
     })
+  if (cx.flags.output === 'argo-workflow' && toFile === undefined)
+    throw usageError('plan-not-saved', 'the workflow carries out a plan that is saved: add --to-file FILE', {
+      remedy: `${cx.world.commandLine} --to-file fleet-plan.yaml`,
+    })
   const soakSeconds = parseDuration(soak) / seconds
   const size = Number(options.waveSize)
   if (!Number.isSafeInteger(size) || size < 1)
