@@ -10,7 +10,8 @@ import type { VmRestartsDocument, WorkloadsUpdateDocument } from '../../vms/wave
 import type { WorkloadStrategyDocument } from '../../vms/strategy/set-strategy.ts'
 import type { RestartRequiredDocument } from '../../vms/rollout/rollout-strategy.ts'
 import type { FleetPlanDocument } from '../../fleet/fleet-plan.ts'
-import { type FleetReport, fleetReportText, isDone } from '../../fleet/fleet-report.ts'
+import type { FleetReport } from '../../fleet/fleet-report.ts'
+import { fleetReportText } from '../views/fleet-results.ts'
 import { type FleetStatusDocument, fleetText, toneOf } from '../views/fleet.ts'
 import { fleetPlanText } from '../views/fleet-plan.ts'
 import { count } from '../text.ts'
@@ -69,7 +70,7 @@ function fleetPlanVerdict(plan: FleetPlanDocument & Document): Verdict {
 }
 
 function fleetVerdict(report: FleetReport & Document): Verdict {
-  const left = report.items.filter((one) => !isDone(one))
+  const left = report.items.filter(({ outcome }) => outcome !== 'done' && outcome !== 'nothing-to-do')
   const isBad = left.some(({ outcome }) => outcome === 'failed' || outcome === 'unreachable')
   return { is: left.length === 0 ? 'good' : isBad ? 'bad' : 'warning', text: fleetReportText(report) }
 }

@@ -1,5 +1,5 @@
 import { spanText } from '../../kube/duration.ts'
-import { resultWords, waveName } from '../../fleet/fleet-report.ts'
+import { resultWords, waveName } from '../views/fleet-results.ts'
 import { type Fields, fieldsOf, listOf, numberOf, textOf, textsOf, timeOf } from './fields.ts'
 import { type BarTone, type Lane, lane } from './lanes.ts'
 
@@ -18,7 +18,7 @@ export function clustersOf(document: Fields): ClusterTable | undefined {
     }
   if (document['kind'] === 'FleetPlan')
     return {
-      heads: ['Cluster', 'Wave', 'From', 'Method', 'Takes at most', 'Time window', 'Against it'],
+      heads: ['Cluster', 'Wave', 'From', 'Method', 'Takes at most', 'When', 'Against it'],
       rows: listOf(document['clusters']).map((one) => planRow(one, listOf(document['waves']))),
     }
   if (document['kind'] === 'FleetStatus')
