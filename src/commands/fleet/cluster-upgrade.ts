@@ -1,0 +1,119 @@
+import type { Context } from '../../context.ts'
+import type { SealedFleet } from '../../lib/fleet/fleet-plan.ts'
+import { endedBy, type FleetResult } from '../../lib/fleet/fleet-report.ts'
+import type { FleetWave } from '../../lib/fleet/fleet-waves.ts'
+import { blocked, exitCode, KvupError, usageError } from '../../lib/kube/errors.ts'
+import { nextOpening, openUntil, parseWindow } from '../../lib/vms/waves/pacing.ts'
+import { runInside } from '../run-inside.ts'
+import { upgradeCommand } from '../upgrade.ts'
+import { listening } from './fleet-plan.ts'
+import type { OpenMember } from './members.ts'
+
+/** What became of one cluster. */
+export type ClusterEnd = Pick<FleetResult, 'outcome' | 'error'>
+
+/** How one cluster of a fleet is upgraded by its sealed plan: by this process, or by a Job in it. What failed there is an end, not an error. */
+export type ClusterUpgrade = (one: OpenMember, wave: FleetWave) => Promise<ClusterEnd>
+
+/** The run that the cluster is part of. */
+export interface ClusterRun {
+  cx: Context
+  plan: SealedFleet
+  /** Of the upgrade of each cluster. */
+  timeout?: string
+}
+
+/** The cluster of the plan with this name. */
+export type PlannedMember = SealedFleet['clusters'][number]
+
+/** `kvup upgrade --plan` of one cluster in this process; over as many windows as it takes. */
+export function upgradeHere(run: ClusterRun): ClusterUpgrade {
+  const { cx, plan: fleet, timeout } = run
+  const { world } = cx
+  return async (one, { wave }) => {
+    const { name } = one.member
+    const { plan } = plannedOf(fleet, name)
+    const file = `${fleet.file}, cluster ${name}`
+    const text = JSON.stringify(plan)
+    return overWindows(run, one, async (until) => {
+      const heard = listening({
+        ...one.cx,
+        prompt: { confirm: async () => true },
+        flags: { ...one.cx.flags, yes: true },
+        world: {
+          ...world,
+          fleet: { uid: fleet.seal.uid, wave },
+          readText: async (asked) => (asked === file ? text : world.readText(asked)),
+        },
+      })
+      const printer = { ...heard.cx.printer, event: storyOf(cx, name) }
+      const args = ['--plan', file, ...until, ...(timeout === undefined ? [] : ['--timeout', timeout])]
+      const code = await runInside(
+        { ...heard.cx, printer },
+        { line: world.commandLine, command: upgradeCommand, args },
+      )
+      const report = heard.documents.at(-1) as { outcome?: string } | undefined
+      if (report?.outcome === 'stopped-before') return 'window-closed'
+      if (code !== exitCode.done)
+        return endedBy(new KvupError(code, 'upgrade-ended', `kvup upgrade ended with ${code}`))
+      return { outcome: report?.outcome === 'nothing-to-do' ? 'nothing-to-do' : 'done' }
+    })
+  }
+}
+
+/** The cluster with this name. Throws `usage` where the plan has none. */
+export function plannedOf({ clusters, file }: SealedFleet, name: string): PlannedMember {
+  const found = clusters.find((one) => one.name === name)
+  if (found === undefined)
+    throw usageError('not-a-plan', `${file}: a wave names ${name}, which is no cluster of it`)
+  return found
+}
+
+/** Does the work in one window of the cluster after the other, until it has ended: each time it hears until when, as flags. */
+async function overWindows(
+  { cx, plan }: ClusterRun,
+  one: OpenMember,
+  work: (until: readonly string[]) => Promise<ClusterEnd | 'window-closed'>,
+): Promise<ClusterEnd> {
+  const windows = plannedOf(plan, one.member.name).windows.map((window) => parseWindow(window))
+  try {
+    for (;;) {
+      const closes = await inWindow(cx, one, windows)
+      const until = Number.isFinite(closes) ? ['--deadline', new Date(closes).toISOString()] : []
+      const end = await work(until)
+      if (end !== 'window-closed') return end
+    }
+  } catch (error) {
+    if (!(error instanceof KvupError)) throw error
+    return endedBy(error)
+  }
+}
+
+/** Waits for it by the time of the cluster. When it closes, ms since the epoch. */
+async function inWindow(
+  run: Context,
+  { cx, member }: OpenMember,
+  windows: readonly ReturnType<typeof parseWindow>[],
+): Promise<number> {
+  if (windows.length === 0) return Infinity
+  const now = cx.clock.now().getTime()
+  const opens = nextOpening(windows, now)
+  if (opens === undefined)
+    throw blocked('window-never-opens', `no time window of ${member.name} opens`, {
+      remedy: 'make a new plan with another time window',
+    })
+  if (opens > now) {
+    run.printer.note(
+      `${member.name}: waits for its time window, which opens at ${new Date(opens).toISOString()}`,
+    )
+    await cx.clock.sleep(opens - now, run.signal)
+  }
+  return openUntil(windows, Math.max(opens, now)) ?? Infinity
+}
+
+/** What of its run is told among those of others: what was changed. */
+function storyOf({ printer }: Context, name: string): Context['printer']['event'] {
+  return (event) => {
+    if (event.kind === 'step-applied') printer.note(`${name}: ${event.step.title}`)
+  }
+}
