@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander'
 import type { Context, Wire } from '../context.ts'
-import { asksCluster, list, manual } from './command-options.ts'
+import { alertsOption, asksCluster, list, manual } from './command-options.ts'
 import type { FleetPlanOptions } from './fleet/fleet-plan.ts'
 import type { FleetUpgradeOptions } from './fleet/fleet-upgrade.ts'
 import { planningFlags } from './upgrade.ts'
@@ -75,17 +75,26 @@ const planned: ReadonlySet<string> = new Set([
   '--accept',
 ])
 
+/** What a fleet plan is made from: `kvup fleet plan` and `kvup fleet upgrade` share them. */
+export const fleetPlanning = (): Option[] => [
+  ...fleetFlags(),
+  ...planningFlags().map((option) => (planned.has(option.long ?? '') ? option : option.hideHelp())),
+  new Option('--canary <glob>', 'clusters of the first wave').argParser(globs),
+  new Option('--wave-size <n>', 'clusters of each further wave').default('5'),
+  new Option('--soak <duration>', 'pause between waves').default('0s'),
+  new Option('--stop-after <n|p%>', 'failed clusters that end the run').default('1'),
+  new Option('--stop-on-alert <severity>', 'new alerts in clusters that are done end the run').choices([
+    'critical',
+    'warning',
+  ]),
+  alertsOption('with --stop-on-alert'),
+  new Option('--to-file <file>', 'save the plan, for kvup fleet upgrade --plan'),
+]
+
 export function fleetPlanCommand(wire: Wire): Command {
   const command = new Command('plan')
-  for (const option of fleetFlags()) command.addOption(option)
-  for (const option of planningFlags())
-    command.addOption(planned.has(option.long ?? '') ? option : option.hideHelp())
+  for (const option of fleetPlanning()) command.addOption(option)
   return command
-    .addOption(new Option('--canary <glob>', 'clusters of the first wave').argParser(globs))
-    .option('--wave-size <n>', 'clusters of each further wave', '5')
-    .option('--soak <duration>', 'pause between waves', '0s')
-    .option('--stop-after <n|p%>', 'failed clusters that end the run', '1')
-    .option('--to-file <file>', 'save the plan, for kvup fleet upgrade --plan')
     .option('--exit-code', 'exit 10 when something would change')
     .addHelpText(
       'after',
@@ -107,22 +116,29 @@ export function fleetPlanCommand(wire: Wire): Command {
 const lazyUpgrade = async (cx: Context, options: FleetUpgradeOptions) =>
   (await import('./fleet/fleet-upgrade.ts')).fleetUpgrade(cx, options)
 
+/** Flags of the plan that the help of an upgrade shows; `kvup fleet plan --help` has all of them. */
+const ofBoth: ReadonlySet<string> = new Set(['--contexts', '--file', '--to', '--to-file'])
+const ofRun: ReadonlySet<string> = new Set(['--parallel', '--cluster-timeout'])
+
 export function fleetUpgradeCommand(wire: Wire): Command {
-  return new Command('upgrade')
-    .requiredOption('--plan <file>', 'what kvup fleet plan --to-file saved')
+  const command = new Command('upgrade').option('--plan <file>', 'what kvup fleet plan --to-file saved')
+  for (const option of fleetPlanning()) {
+    const { long = '' } = option
+    if (!ofRun.has(long)) option.conflicts('plan')
+    command.addOption(ofBoth.has(long) || ofRun.has(long) ? option : option.hideHelp())
+  }
+  return command
     .option('--only <cluster>', 'this cluster alone, once the waves before it are done')
-    .option('--parallel <n>', 'clusters at a time', '16')
-    .option('--cluster-timeout <duration>', 'after it a cluster counts as unreachable', '20s')
     .option('--timeout <duration>', 'limit of the upgrade of each cluster')
     .option('--replace-run <uid>', 'give up this fleet run, which is not over')
     .addHelpText(
       'after',
       manual({
         examples: [
+          ["kvup fleet upgrade --contexts 'prod-*' --to v1.8.4 --to-file plan.yaml", 'plan, ask, upgrade'],
           ['kvup fleet upgrade --plan fleet-plan.yaml', 'wave by wave; the same line goes on'],
-          ['kvup fleet upgrade --plan fleet-plan.yaml -o argo-workflow', 'the same waves for Argo Workflows'],
         ],
-        more: 'Canary clusters come first. A wave begins when every cluster before it answers, is done, has soaked\nand is healthy, by the journals in the clusters: any machine with the plan goes on.',
+        more: 'Without --plan it makes a plan, with all flags of kvup fleet plan, saves it, and carries it out.\nCanary clusters come first. A wave begins when every cluster before it answers, is done, has soaked\nand is healthy, by the journals in the clusters: any machine with the plan goes on.',
         formats: ['junit', 'argo-workflow'],
         codes: [...asksCluster, 'timedOut', 'drifted', 'locked', 'lost', 'interrupted', 'terminated'],
       }),

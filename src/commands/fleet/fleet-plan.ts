@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Context } from '../../context.ts'
+import { type AlertRule, countedAlerts } from '../../lib/fleet/fleet-alerts.ts'
 import { inOrder } from '../../lib/fleet/fleet-rows.ts'
 import { type FleetPlanDocument, type PlannedCluster, sealFleet } from '../../lib/fleet/fleet-plan.ts'
 import { stopLimit, wavesOf } from '../../lib/fleet/fleet-waves.ts'
@@ -14,17 +15,41 @@ import { fleetPlanView } from '../../lib/output/views/fleet-plan.ts'
 import type { PlanDocument } from '../../lib/upgrade/plan/plan-document.ts'
 import { acceptedWords } from '../command-options.ts'
 import { type PlanOptions, savePlan, showPlan } from '../upgrade/upgrade.ts'
-import { fleetMembers, type FleetOptions, openFleet, type OpenMember, parallelOf } from './members.ts'
+import {
+  fleetMembers,
+  linesFor,
+  type FleetOptions,
+  openFleet,
+  type OpenMember,
+  parallelOf,
+} from './members.ts'
 
 export interface FleetPlanOptions extends FleetOptions, Omit<PlanOptions, 'from'> {
   waveSize: string
   soak: string
   stopAfter: string
+  stopOnAlert?: AlertRule['atLeast']
+  alerts?: 'route'
 }
 
 /** `kvup fleet plan`: a sealed plan for each cluster, all in one document. It is sealed only where each of them can be upgraded so. */
 export async function fleetPlan(cx: Context, options: FleetPlanOptions): Promise<ExitCode> {
-  const { to, toFile, stopAfter, soak } = options
+  const { toFile } = options
+  const sealed = await makeFleetPlan(cx, options)
+  if (toFile !== undefined) await savePlan(cx.world, toFile, sealed)
+  const next = [
+    toFile === undefined
+      ? `${cx.world.commandLine} --to-file fleet-plan.yaml     saves it, to be run`
+      : `kvup fleet upgrade --plan ${shellWord(toFile)}     carries it out`,
+  ]
+  cx.printer.result({ ...sealed, next }, fleetPlanView)
+  const pending = sealed.clusters.some(({ plan }) => plan?.pending)
+  return pending && options.exitCode ? exitCode.asked : exitCode.done
+}
+
+/** Asks every cluster, and seals the plans of all. Throws what stands against the worst of them, below what is known of each. */
+export async function makeFleetPlan(cx: Context, options: FleetPlanOptions): Promise<FleetPlanDocument> {
+  const { to, stopAfter, soak } = options
   if (to === undefined)
     throw usageError('no-target', 'name the version: --to VERSION', {
       remedy: 'kvup releases     lists them',
@@ -40,10 +65,11 @@ export async function fleetPlan(cx: Context, options: FleetPlanOptions): Promise
       'wave-size',
       `--wave-size takes a number from 1, not ${JSON.stringify(options.waveSize)}`,
     )
+  const rule = alertRule(options)
   const members = await fleetMembers(cx, options)
   stopLimit(stopAfter, members.length)
   const { open, failed } = await openFleet(cx, members, options)
-  const planned = await inParallel(open, parallelOf(options.parallel), (one) => planOf(one, options))
+  const planned = await inParallel(open, parallelOf(options.parallel), (one) => planOf(one, options, rule))
   const lost = inOrder(failed).map(({ name, context, error }) => {
     const cluster: PlannedCluster = { name, context, uid: '', windows: [] }
     return error === undefined ? cluster : Object.assign(cluster, { error })
@@ -59,6 +85,7 @@ export async function fleetPlan(cx: Context, options: FleetPlanOptions): Promise
     waves,
     soakSeconds,
     stopAfter,
+    ...(rule && { alerts: rule }),
     clusters: [...lost, ...planned],
   }
   const bad = document.clusters.find(({ error }) => error !== undefined)
@@ -80,16 +107,7 @@ export async function fleetPlan(cx: Context, options: FleetPlanOptions): Promise
     by: cx.world.who,
     kvup: cx.world.version,
   }
-  const next = [
-    toFile === undefined
-      ? `${cx.world.commandLine} --to-file fleet-plan.yaml     saves it, to be run`
-      : `kvup fleet upgrade --plan ${shellWord(toFile)}     carries it out`,
-  ]
-  const sealed = sealFleet({ ...document, next }, seal)
-  if (toFile !== undefined) await savePlan(cx.world, toFile, sealed)
-  cx.printer.result(sealed, fleetPlanView)
-  const pending = sealed.clusters.some(({ plan }) => plan?.pending)
-  return pending && options.exitCode ? exitCode.asked : exitCode.done
+  return sealFleet(document, seal)
 }
 
 /** What a command inside printed, and nothing of it told. */
@@ -113,7 +131,33 @@ export function listening(cx: Context): { cx: Context; documents: Document[] } {
   }
 }
 
-async function planOf({ member, place, cx }: OpenMember, options: FleetPlanOptions): Promise<PlannedCluster> {
+/** Throws `usage` for --alerts without what needs it. */
+function alertRule({ stopOnAlert, alerts }: FleetPlanOptions): AlertRule | undefined {
+  if (stopOnAlert !== undefined) return { atLeast: stopOnAlert, by: alerts ?? 'proxy' }
+  if (alerts === undefined) return undefined
+  throw usageError('contradiction', '--alerts says how alerts are read, and no alert ends this run', {
+    remedy: 'add --stop-on-alert critical, or leave out --alerts',
+  })
+}
+
+/** What fires before anything is done. Throws `blocked` where nobody knows: a rule that cannot be applied stops nothing. */
+async function firingBefore({ cx }: OpenMember, rule: AlertRule): Promise<readonly string[]> {
+  const fired = await countedAlerts((await cx.cluster()).reader, rule)
+  if ('firing' in fired) return fired.firing
+  throw blocked('alerts-not-read', `--stop-on-alert cannot be kept: ${fired.why}`, {
+    remedy:
+      rule.by === 'proxy'
+        ? "add --alerts=route, which sends your token to the platform's own thanos-querier"
+        : 'leave out --stop-on-alert for a fleet with this cluster',
+  })
+}
+
+async function planOf(
+  one: OpenMember,
+  options: FleetPlanOptions,
+  rule: AlertRule | undefined,
+): Promise<PlannedCluster> {
+  const { member, place, cx } = one
   const { name, context, kubeconfig, windows } = member
   const heard = listening(cx)
   const accept = member.accept.flatMap((word) => acceptedWords(word, []))
@@ -129,10 +173,14 @@ async function planOf({ member, place, cx }: OpenMember, options: FleetPlanOptio
     await showPlan(heard.cx, { ...asked, accept: [...options.accept, ...accept] })
     const plan = heard.documents.at(-1) as PlanDocument | undefined
     if (plan?.seal === undefined) throw blocked('not-sealed', 'its plan cannot be sealed')
-    return { ...cluster, plan }
+    const firing = rule && (await firingBefore(one, rule))
+    return { ...cluster, ...(firing && { firing }), plan }
   } catch (error) {
     if (!(error instanceof KvupError) || cx.signal.aborted) throw error
     const { exitCode: code, reason, message, remedy } = error
-    return { ...cluster, error: { code, reason, message, ...(remedy.length > 0 && { remedy }) } }
+    return {
+      ...cluster,
+      error: { code, reason, message, ...(remedy.length > 0 && { remedy: linesFor(member, remedy) }) },
+    }
   }
 }

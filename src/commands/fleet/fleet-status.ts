@@ -4,13 +4,14 @@ import { inParallel, withinTime } from '../../lib/fleet/in-parallel.ts'
 import { ownClock, seconds } from '../../lib/kube/clock.ts'
 import { parseDuration } from '../../lib/kube/duration.ts'
 import { type ExitCode, KvupError } from '../../lib/kube/errors.ts'
-import { onceCached, withKnownGroups } from '../../lib/kube/read-cache.ts'
+import { oncePaged, withKnownGroups } from '../../lib/kube/read-cache.ts'
 import { leaseWatchOf } from '../../lib/kubevirt/lease-holders.ts'
 import { readerFor } from '../../lib/kubevirt/snapshot.ts'
 import { type FleetStatusDocument, fleetStatusView } from '../../lib/output/views/fleet.ts'
 import { readClusterState } from '../status/status-document.ts'
 import {
   fleetMembers,
+  linesFor,
   type FleetOptions,
   limitOf,
   openFleet,
@@ -27,7 +28,7 @@ export interface FleetStatusOptions extends FleetOptions {
 export async function fleetStatus(cx: Context, options: FleetStatusOptions): Promise<ExitCode> {
   const members = await fleetMembers(cx, options)
   const readAll = async () => {
-    const { open, failed } = await openFleet(cx, members, { ...options, mostSockets: 3 })
+    const { open, failed } = await openFleet(cx, members, { ...options, mostSockets: 2 })
     return [...failed, ...(await readRows(cx, open, options))]
   }
   if (options.watch) return watchFleet(cx, readAll)
@@ -83,12 +84,18 @@ export async function readRows(
 }
 
 /** The line of one cluster, by the judgement of `kvup status`. */
-export async function readRow({ cx, place }: Pick<OpenMember, 'cx' | 'place'>): Promise<FleetRow> {
+export async function readRow({
+  cx,
+  place,
+  member,
+}: Pick<OpenMember, 'cx' | 'place' | 'member'>): Promise<FleetRow> {
   const read = await readerFor(cx, undefined, 'platform')
-  const reader = onceCached(await withKnownGroups(read.cluster))
+  const reader = oncePaged(await withKnownGroups(read.cluster))
   const snapshot = { ...read, cluster: { ...read.cluster, reader } }
   const asks = { leases: leaseWatchOf(snapshot.clock), signal: cx.signal }
   // Which release is offered is asked of one cluster, by `kvup status`.
   const { report, state } = await readClusterState(cx, snapshot, asks, { isOffered: false })
-  return rowOf(place, report, state)
+  const row = rowOf(place, report, state)
+  const [next] = row.next === undefined ? [] : linesFor(member, [row.next])
+  return next === undefined ? row : { ...row, next }
 }

@@ -1,6 +1,8 @@
+import type { Option } from 'commander'
 import type { Context } from '../../context.ts'
 import { configMapJournal } from '../../lib/engine/journal-config-map.ts'
 import { leaseLock } from '../../lib/engine/lease.ts'
+import { countedAlerts } from '../../lib/fleet/fleet-alerts.ts'
 import { readFleetPlan, type SealedFleet } from '../../lib/fleet/fleet-plan.ts'
 import { endedBy, type FleetReport, type FleetResult, isDone } from '../../lib/fleet/fleet-report.ts'
 import { failedRow, type FleetRow } from '../../lib/fleet/fleet-rows.ts'
@@ -9,17 +11,20 @@ import { inParallel, withinTime } from '../../lib/fleet/in-parallel.ts'
 import { seconds, ticks } from '../../lib/kube/clock.ts'
 import { parseDuration, spanText } from '../../lib/kube/duration.ts'
 import { blocked, type ExitCode, exitCode, KvupError, locked, usageError } from '../../lib/kube/errors.ts'
-import { shellWord } from '../../lib/kube/shell-line.ts'
+import { shellWord, withoutFlags, wordsOf } from '../../lib/kube/shell-line.ts'
 import { counted, someOf } from '../../lib/kube/text.ts'
 import { fleetPlanView, fleetReportView } from '../../lib/output/views/fleet-plan.ts'
 import type { PlanDocument } from '../../lib/upgrade/plan/plan-document.ts'
 import { tellScreen } from '../run-change.ts'
 import { type ClusterUpgrade, type PlannedMember, plannedOf, upgradeHere } from './cluster-upgrade.ts'
+import { fleetPlanning } from '../fleet.ts'
+import { savePlan } from '../upgrade/upgrade.ts'
+import { type FleetPlanOptions, makeFleetPlan } from './fleet-plan.ts'
 import { readRow } from './fleet-status.ts'
-import { limitOf, openFleet, type OpenMember, parallelOf } from './members.ts'
+import { limitOf, linesFor, openFleet, type OpenMember, parallelOf } from './members.ts'
 
-export interface FleetUpgradeOptions {
-  plan: string
+export interface FleetUpgradeOptions extends FleetPlanOptions {
+  plan?: string
   only?: string
   parallel: string
   clusterTimeout: string
@@ -29,6 +34,7 @@ export interface FleetUpgradeOptions {
 
 /** `kvup fleet upgrade --plan`: wave by wave, each cluster by its own sealed plan. What was done is read from the journals of the clusters, so that any machine with the same plan goes on. */
 export async function fleetUpgrade(cx: Context, options: FleetUpgradeOptions): Promise<ExitCode> {
+  if (options.plan === undefined) return planAndUpgrade(cx, options)
   const plan = await readPlan(cx, options.plan)
   if (cx.flags.output === 'argo-workflow') {
     cx.printer.result(plan, fleetPlanView)
@@ -39,6 +45,41 @@ export async function fleetUpgrade(cx: Context, options: FleetUpgradeOptions): P
   run.ensureFree()
   if (!(await run.isAgreed())) throw blocked('answered-no', 'Canceled. Nothing was changed.')
   return run.carryOut()
+}
+
+/** Makes the plan and saves it before anything is asked: it is what any machine goes on with. Throws `usage` without a name for it, and where that file is there already. */
+async function planAndUpgrade(cx: Context, options: FleetUpgradeOptions): Promise<ExitCode> {
+  const { toFile } = options
+  if (toFile === undefined)
+    throw usageError('no-plan-file', 'name the file that the plan is saved to, or the plan itself', {
+      remedy: [
+        `${cx.world.commandLine} --to-file fleet-plan.yaml     makes a plan, saves it and carries it out`,
+        'kvup fleet upgrade --plan FILE     carries out what kvup fleet plan saved',
+      ],
+    })
+  const isThere = await cx.world.readText(toFile).then(
+    () => true,
+    () => false,
+  )
+  const line = carryingOutLine(cx.world.commandLine, toFile)
+  if (isThere)
+    throw usageError('plan-exists', `${toFile} is there already, and is not overwritten`, {
+      remedy: `${line}     goes on with it, where it is the plan of this fleet`,
+    })
+  const sealed = await makeFleetPlan(cx, options)
+  await savePlan(cx.world, toFile, sealed)
+  return fleetUpgrade({ ...cx, world: { ...cx.world, commandLine: line } }, { ...options, plan: toFile })
+}
+
+/** The same line without what the plan holds. */
+function carryingOutLine(typed: string, file: string): string {
+  const held = fleetPlanning().filter(({ long }) => !kept.has(long ?? ''))
+  const flags = (some: readonly Option[]) => some.flatMap(({ long }) => long ?? [])
+  const words = withoutFlags(wordsOf(typed), {
+    alone: flags(held.filter(({ required, optional }) => !required && !optional)),
+    valued: flags(held.filter(({ required, optional }) => required || optional)),
+  })
+  return [...words, '--plan', shellWord(file)].join(' ')
 }
 
 async function readPlan({ world }: Context, file: string): Promise<SealedFleet> {
@@ -77,9 +118,9 @@ class FleetRun {
         this.#results.set(name, { ...this.#placeOf(name), wave: wave.wave, outcome: 'not-begun' })
   }
 
-  #placeOf(name: string): Pick<FleetResult, 'name' | 'context' | 'uid'> {
-    const { context, uid } = this.#clusterOf(name)
-    return { name, context, uid }
+  #placeOf(name: string): Pick<FleetResult, 'name' | 'context' | 'uid' | 'from'> {
+    const { context, uid, plan } = this.#clusterOf(name)
+    return { name, context, uid, ...(plan.from !== undefined && { from: plan.from }) }
   }
 
   #clusterOf(name: string): PlannedMember {
@@ -216,9 +257,18 @@ class FleetRun {
       if (this.#traces.get(name)?.doneAt !== undefined) this.#note(name, { outcome: 'done' })
   }
 
+  /** When it began and ended, also where another process did that. */
+  #timed(result: FleetResult): FleetResult {
+    const { beganAt, endedAt } = this.#traces.get(result.name) ?? {}
+    return { ...(beganAt && { began: beganAt }), ...(endedAt && beganAt && { ended: endedAt }), ...result }
+  }
+
   #note(name: string, told: Partial<FleetResult>): void {
     const before = this.#results.get(name)
-    if (before) this.#results.set(name, { ...before, ...told })
+    const { error } = told
+    const remedy = error?.remedy && linesFor(this.#clusterOf(name), error.remedy)
+    if (before)
+      this.#results.set(name, { ...before, ...told, ...(error && remedy && { error: { ...error, remedy } }) })
   }
 
   #ended(wave?: FleetWave): readonly FleetResult[] {
@@ -237,16 +287,19 @@ class FleetRun {
     const failures = this.#failures
     const inCanary = failures.find((one) => one.wave === 0)
     const person = failures.find(({ outcome }) => outcome === 'needs-person')
+    const alarmed = failures.find(({ error }) => alarms.has(error?.reason ?? ''))
     const isOver = failures.length >= this.#limit
     const [first] = failures
-    const worst = inCanary ?? person ?? first
-    if (worst === undefined || !(inCanary || person || isOver)) return
+    const worst = inCanary ?? person ?? alarmed ?? first
+    if (worst === undefined || !(inCanary || person || alarmed || isOver)) return
     const begun = this.#ended().filter(({ outcome }) => outcome === 'not-begun').length
     const what = inCanary
       ? 'the canary failed'
       : person
         ? 'a person is needed'
-        : `${failures.length} failed (--stop-after ${this.#plan.stopAfter})`
+        : alarmed
+          ? '--stop-on-alert'
+          : `${failures.length} failed (--stop-after ${this.#plan.stopAfter})`
     const { code = exitCode.blocked, reason = 'fleet-stopped', message = '', remedy = [] } = worst.error ?? {}
     throw new KvupError(
       code as ExitCode,
@@ -284,6 +337,7 @@ class FleetRun {
     await this.#readTraces(done)
     await this.#soak(done, wave)
     await this.#ensureWell(done)
+    await this.#ensureQuiet(done)
     this.#ensureGoesOn(wave)
   }
 
@@ -318,8 +372,7 @@ class FleetRun {
         const row = await withinTime(readRow(one), limitOf(this.#cx, ms))
         const { plan } = this.#clusterOf(name)
         const isThere = plan.operator !== undefined || row.version === plan.to
-        if (isThere && (row.state === 'Healthy' || row.state === 'NotChecked'))
-          this.#note(name, { outcome: 'done' })
+        if (isThere && isWell(row)) this.#note(name, { outcome: 'done' })
         else
           this.#note(name, {
             outcome: 'failed',
@@ -336,6 +389,33 @@ class FleetRun {
     })
   }
 
+  /** By the rule of the plan: an alert that is new in one of these, or that nobody can tell, is a failure there. */
+  async #ensureQuiet(names: readonly string[]): Promise<void> {
+    const { alerts } = this.#plan
+    if (alerts === undefined) return
+    const ms = parseDuration(this.#options.clusterTimeout)
+    await inParallel(names, parallelOf(this.#options.parallel), async (name) => {
+      const one = this.#open.get(name)
+      if (one === undefined || !isDone(this.#results.get(name) ?? { outcome: 'not-begun' })) return
+      try {
+        const reading = one.cx.cluster().then(({ reader }) => countedAlerts(reader, alerts))
+        const fired = await withinTime(reading, limitOf(this.#cx, ms))
+        const { firing: before = [] } = plannedOf(this.#plan, name)
+        const found = 'firing' in fired ? fired.firing.filter((alert) => !before.includes(alert)) : []
+        if ('firing' in fired && found.length === 0) return
+        const [reason, message] =
+          'why' in fired
+            ? ['alerts-not-read', `its alerts cannot be read: ${fired.why}`]
+            : ['alert-firing', `alerts that are new since the plan was made: ${someOf(found)}`]
+        const error = { code: exitCode.blocked, reason, message }
+        this.#note(name, { outcome: 'failed', error })
+      } catch (error) {
+        if (!(error instanceof KvupError) || this.#cx.signal.aborted) throw error
+        this.#note(name, endedBy(error))
+      }
+    })
+  }
+
   async #runWave(wave: FleetWave, names: readonly string[]): Promise<void> {
     const left = names.filter((name) => this.#traces.get(name)?.doneAt === undefined)
     if (left.length < names.length) await this.#ensureWell(names.filter((name) => !left.includes(name)))
@@ -345,8 +425,10 @@ class FleetRun {
       const isStopped = wave.wave === 0 ? this.#failures.length > 0 : this.#failures.length >= this.#limit
       if (one === undefined || isStopped || this.#cx.signal.aborted) return
       const began = ticks(one.cx.clock)
+      this.#note(name, { began: this.#traces.get(name)?.beganAt ?? one.cx.clock.now().toISOString() })
       const told = await this.#upgrade(one, wave)
-      this.#note(name, { ...told, seconds: Math.round((ticks(one.cx.clock) - began) / seconds) })
+      const took = Math.round((ticks(one.cx.clock) - began) / seconds)
+      this.#note(name, { ...told, ended: one.cx.clock.now().toISOString(), seconds: took })
       this.#cx.printer.note(`${name}: ${told.outcome}${told.error ? `: ${told.error.message}` : ''}`)
     })
   }
@@ -402,11 +484,21 @@ class FleetRun {
       kind: 'FleetReport',
       fleet: this.#plan.seal.uid,
       to: this.#plan.to,
-      items: this.#ended(),
+      items: this.#ended().map((result) => this.#timed(result)),
     }
     this.#cx.printer.result(document, fleetReportView)
     for (const { over } of this.#open.values()) over.abort(new Error('the fleet run has ended'))
   }
 }
+
+/** What a plan does not hold: how many are asked at a time, and how long. */
+const kept: ReadonlySet<string> = new Set(['--parallel', '--cluster-timeout'])
+
+/** VMs may be left, and the platform around may be busy: what was upgraded is well. */
+const isWell = ({ state, kubevirt }: Pick<FleetRow, 'state' | 'kubevirt'>): boolean =>
+  ['Healthy', 'NotChecked', 'Waiting'].includes(state) || (state === 'Updating' && kubevirt === 'Healthy')
+
+/** A failure for one of these ends the run, however many failures it may have. */
+const alarms: ReadonlySet<string> = new Set(['alert-firing', 'alerts-not-read'])
 
 const waveText = ({ wave }: FleetWave): string => (wave === 0 ? 'the canary wave' : `wave ${wave}`)

@@ -7,7 +7,9 @@ import { ownClock } from '../../lib/kube/clock.ts'
 import { parseDuration } from '../../lib/kube/duration.ts'
 import { KvupError, unreachable, usageError } from '../../lib/kube/errors.ts'
 import { loadKubeconfig } from '../../lib/kube/http/kubeconfig.ts'
+import { shellWord } from '../../lib/kube/shell-line.ts'
 import { nearest } from '../../lib/kube/text.ts'
+import { commandSpeech } from '../../lib/output/command-line.ts'
 import { readClusterUid } from '../../lib/kubevirt/full-snapshot.ts'
 
 /** Which clusters, and how they are asked. */
@@ -104,6 +106,24 @@ async function byFile(cx: Context, file: string): Promise<readonly FleetMember[]
     })
   }
   return members
+}
+
+/** Lines that were printed for one cluster, as they have to be typed in front of the fleet; those about the fleet stay. */
+export function linesFor(
+  { context, kubeconfig }: Pick<FleetMember, 'context' | 'kubeconfig'>,
+  lines: readonly string[],
+): readonly string[] {
+  const flag = (name: string, value: string) => ({
+    names: [name],
+    text: `${name} ${shellWord(value)}`,
+    kubectl: true,
+  })
+  const connection = [
+    ...(kubeconfig === undefined ? [] : [flag('--kubeconfig', kubeconfig)]),
+    flag('--context', context),
+  ]
+  const speech = commandSpeech({ name: 'kvup', connection })
+  return lines.map((line) => (/\bkvup fleet\b/u.test(line) ? line : speech.parts({ next: line }).next))
 }
 
 /** How many at a time. Throws `usage`. */

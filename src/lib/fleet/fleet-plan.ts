@@ -3,6 +3,7 @@ import { readSealed, sha256 } from '../engine/sealed-plan.ts'
 import { usageError } from '../kube/errors.ts'
 import { isRecord } from '../kube/object.ts'
 import type { PlanDocument } from '../upgrade/plan/plan-document.ts'
+import type { AlertRule } from './fleet-alerts.ts'
 import type { FleetWave } from './fleet-waves.ts'
 
 /** A cluster of a fleet plan, with its own sealed plan. */
@@ -13,6 +14,8 @@ export interface PlannedCluster {
   /** Of its namespace kube-system: the plan is for no other cluster. */
   uid: string
   windows: readonly string[]
+  /** Alerts that fired when the plan was made: they do not end the run. Absent where no alert does. */
+  firing?: readonly string[]
   /** Absent where nothing could be planned: `error` says why. */
   plan?: PlanDocument
   error?: { code: number; reason: string; message: string; remedy?: readonly string[] }
@@ -28,6 +31,8 @@ export interface FleetPlanDocument {
   soakSeconds: number
   /** So many failures end it: a number, or a share. The canary wave allows none. */
   stopAfter: string
+  /** New alerts in clusters that are done end it as well. Absent: no alert does. */
+  alerts?: AlertRule
   clusters: readonly PlannedCluster[]
   /** Absent where one of the clusters cannot be upgraded so. */
   seal?: { uid: string; at: string; by: string; kvup: string; digest: string }
@@ -50,12 +55,13 @@ export function sealFleet(
   return { ...document, seal: { ...seal, digest: digestOf(document, seal) } }
 }
 
-function digestOf({ to, waves, soakSeconds, stopAfter, clusters }: FleetPlanDocument, seal: object): string {
-  const own = clusters.map(({ name, context, kubeconfig, uid, windows, plan }) => {
+function digestOf(document: FleetPlanDocument, seal: object): string {
+  const { to, waves, soakSeconds, stopAfter, alerts, clusters } = document
+  const own = clusters.map(({ name, context, kubeconfig, uid, windows, firing, plan }) => {
     const { digest } = (plan?.seal ?? {}) as { digest?: string }
-    return { name, context, kubeconfig, uid, windows, plan: digest }
+    return { name, context, kubeconfig, uid, windows, firing, plan: digest }
   })
-  return sha256({ to, waves, soakSeconds, stopAfter, clusters: own, seal })
+  return sha256({ to, waves, soakSeconds, stopAfter, alerts, clusters: own, seal })
 }
 
 /** Reads what `kvup fleet plan --to-file` wrote. Throws `usage` for what is no such plan, and for one that was edited after it was sealed. */
@@ -79,13 +85,14 @@ export function readFleetPlan(text: string, file: string): SealedFleet {
 function isFleetPlan(value: unknown): value is Omit<SealedFleet, 'file'> {
   if (!isRecord(value) || value['kind'] !== 'FleetPlan' || value['apiVersion'] !== 'kvup.io/v1alpha1')
     return false
-  const { seal, clusters, waves, soakSeconds, stopAfter, to } = value
+  const { seal, clusters, waves, soakSeconds, stopAfter, alerts, to } = value
   return (
     isRecord(seal) &&
     ['uid', 'at', 'by', 'kvup', 'digest'].every((key) => typeof seal[key] === 'string') &&
     typeof to === 'string' &&
     typeof stopAfter === 'string' &&
     Number.isFinite(soakSeconds) &&
+    (alerts === undefined || isAlertRule(alerts)) &&
     Array.isArray(waves) &&
     waves.every(
       (wave) => isRecord(wave) && Number.isSafeInteger(wave['wave']) && isTexts(wave['clusters']),
@@ -95,6 +102,11 @@ function isFleetPlan(value: unknown): value is Omit<SealedFleet, 'file'> {
   )
 }
 
+const isAlertRule = (value: unknown): boolean =>
+  isRecord(value) &&
+  ['critical', 'warning'].includes(String(value['atLeast'])) &&
+  ['proxy', 'route'].includes(String(value['by']))
+
 const isTexts = (value: unknown): boolean =>
   Array.isArray(value) && value.every((one) => typeof one === 'string')
 
@@ -103,4 +115,5 @@ const isPlanned = (value: unknown): boolean =>
   ['name', 'context', 'uid'].every((key) => typeof value[key] === 'string') &&
   ['string', 'undefined'].includes(typeof value['kubeconfig']) &&
   isTexts(value['windows']) &&
+  (value['firing'] === undefined || isTexts(value['firing'])) &&
   isRecord(value['plan'])

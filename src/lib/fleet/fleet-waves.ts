@@ -40,6 +40,10 @@ export function stopLimit(text: string, clusters: number): number {
 export interface FleetTrace {
   /** The last fleet run here; absent where none was. */
   last?: { uid: string; wave: number; by: string; at: string; isOver: boolean }
+  /** When the run of `uid` began here, RFC 3339. */
+  beganAt?: string
+  /** When it ended here for the last time, well or not, RFC 3339. */
+  endedAt?: string
   /** When the run of `uid` ended well here, ms since the epoch. */
   doneAt?: number
   /** It began here and has not ended well. */
@@ -51,11 +55,15 @@ export function traceOf(entries: readonly Entry[], uid: string): FleetTrace {
   const parts = entries.filter(({ fleet }) => fleet !== undefined)
   const last = parts.at(-1)
   const own = parts.filter(({ fleet }) => fleet?.uid === uid)
+  const [first] = own
+  const ended = own.findLast(({ what }) => what === 'finished' || what === 'failed')
   const done = own.findLast(({ what, text }) => what === 'finished' && !text.startsWith('incomplete'))
   return {
     ...(last?.fleet && {
       last: { ...last.fleet, by: last.by, at: last.at, isOver: last.fleet.over === true },
     }),
+    ...(first && { beganAt: first.at }),
+    ...(ended && { endedAt: ended.at }),
     ...(done && { doneAt: Date.parse(done.at) }),
     hasBegun: own.length > 0,
   }

@@ -26,6 +26,8 @@ export interface Page<T> {
   items: readonly T[]
   /** How many are left after this page, where the server says so. */
   remaining?: number
+  /** Nothing comes behind it; absent where that is not known. */
+  isLast?: true
   resourceVersion: string
 }
 

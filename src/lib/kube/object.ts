@@ -173,13 +173,17 @@ function presenceTest(groups: Groups): LabelTest | undefined {
  */
 export function withoutNulls<T>(value: T): T {
   if (Array.isArray(value)) {
-    const kept: unknown[] = value.filter((one) => one !== null)
-    if (kept.length < value.length) value.splice(0, value.length, ...kept)
-    for (const one of kept) withoutNulls(one)
-  } else if (typeof value === 'object' && value !== null)
-    for (const [name, below] of Object.entries(value))
-      if (below === null) Reflect.deleteProperty(value, name)
-      else withoutNulls(below)
+    if (value.includes(null)) value.splice(0, value.length, ...value.filter((one) => one !== null))
+    for (const one of value) if (typeof one === 'object') withoutNulls(one)
+  } else if (typeof value === 'object' && value !== null) {
+    const fields = value as Record<string, unknown>
+    // Every object that is read comes by here: a list of entries of each would be more than the objects themselves.
+    for (const name of Object.keys(fields)) {
+      const below = fields[name]
+      if (below === null) Reflect.deleteProperty(fields, name)
+      else if (typeof below === 'object') withoutNulls(below)
+    }
+  }
   return value
 }
 

@@ -1,6 +1,6 @@
 import { type Cluster, type Page, type Reader, readerWith, type Where } from './cluster.ts'
 import { ApiError } from './errors.ts'
-import type { Kind, KubeObject } from './object.ts'
+import { type Kind, type KubeObject, parseLabels, wholeOf } from './object.ts'
 
 /** Each question is asked once and its answer remembered; a failure is not, so that whoever asks again tries again. */
 export class Answers {
@@ -33,6 +33,68 @@ export function onceCached(live: Reader): Reader {
     version: () => lists.once('version', () => live.version()),
   })
 }
+
+/** Objects of a page that is asked for once for all who go through a kind. */
+const sharedPage = 250
+
+/**
+ * The same for a look that is cheap: a kind that fits one page is read once, whoever asks for all of it, for its metadata or for a part of it. What does not is read by
+ * each for himself, but for that page.
+ */
+export function oncePaged(live: Reader): Reader {
+  const answers = new Answers()
+  const firsts = new Map<string, Promise<Page<KubeObject>>>()
+  const cached = onceCached(live)
+  const firstOf = (kind: Kind): Promise<Page<KubeObject>> => {
+    const first = answers.once(collectionOf(kind), () => firstPage(live, wholeOf(kind)))
+    firsts.set(collectionOf(kind), first)
+    return first
+  }
+  /** Of a kind that was asked for as a whole, and is there as a whole. */
+  const known = async <T extends KubeObject>(kind: Kind<T>, where: Where = {}): Promise<T[] | undefined> => {
+    if (where.fields !== undefined || where.name !== undefined) return undefined
+    const first = await firsts.get(collectionOf(kind))?.catch(() => undefined)
+    return first?.isLast ? (first.items as T[]).filter(fitting(where)) : undefined
+  }
+  async function* pages<T extends KubeObject>(kind: Kind<T>, where: Where = {}): AsyncGenerator<Page<T>> {
+    const part = isNarrowed(where) || (where.pageSize ?? sharedPage) < sharedPage
+    const items = part ? await known(kind, where) : undefined
+    if (items !== undefined) return yield { items, resourceVersion: '', isLast: true }
+    if (part) return yield* live.pages(kind, where)
+    const first = (await firstOf(kind)) as Page<T>
+    yield first
+    if (first.isLast) return
+    const last = first.items.at(-1)
+    // As a list goes on that began again: by namespace and name.
+    for await (const page of live.pages(kind, where)) {
+      const fresh = last ? page.items.filter((item) => keyOf(item) > keyOf(last)) : page.items
+      if (fresh.length > 0) yield { ...page, items: fresh }
+    }
+  }
+  return readerWith(cached, {
+    pages,
+    list: async (kind, where) => {
+      if (isNarrowed(where)) return (await known(kind, where)) ?? cached.list(kind, where)
+      const first = (await firstOf(kind)) as Page<never>
+      return first.isLast ? [...first.items] : cached.list(kind, where)
+    },
+  })
+}
+
+const collectionOf = ({ apiVersion, plural }: Kind): string => `${apiVersion}/${plural}`
+
+async function firstPage<T extends KubeObject>(reader: Reader, kind: Kind<T>): Promise<Page<T>> {
+  for await (const page of reader.pages(kind, { pageSize: sharedPage })) return page
+  return { items: [], resourceVersion: '', isLast: true }
+}
+
+function fitting({ namespace, labels }: Where): (object: KubeObject) => boolean {
+  const isWanted = parseLabels(labels, (why) => new Error(why))
+  return ({ metadata }) =>
+    (namespace === undefined || metadata.namespace === namespace) && isWanted(metadata.labels)
+}
+
+const keyOf = ({ metadata: { namespace = '', name } }: KubeObject): string => `${namespace}/${name}`
 
 /** Of what API groups a server has, as `/apis` lists them. */
 interface GroupList {

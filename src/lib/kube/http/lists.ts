@@ -78,8 +78,13 @@ function expired(error: unknown): ApiError {
   throw error
 }
 
-function pageOf<T>({ remaining, resourceVersion }: Chunk<T>, items: readonly T[]): Page<T> {
-  return { items, resourceVersion, ...(remaining !== undefined && { remaining }) }
+function pageOf<T>({ remaining, resourceVersion, next }: Chunk<T>, items: readonly T[]): Page<T> {
+  return {
+    items,
+    resourceVersion,
+    ...(remaining !== undefined && { remaining }),
+    ...(next === undefined && { isLast: true }),
+  }
 }
 
 /** An object among those of its kind. */

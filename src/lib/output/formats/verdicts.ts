@@ -9,6 +9,10 @@ import type { OutdatedDocument, OutdatedItem } from '../../vms/outdated-vms.ts'
 import type { VmRestartsDocument, WorkloadsUpdateDocument } from '../../vms/waves/wave-run.ts'
 import type { WorkloadStrategyDocument } from '../../vms/strategy/set-strategy.ts'
 import type { RestartRequiredDocument } from '../../vms/rollout/rollout-strategy.ts'
+import type { FleetPlanDocument } from '../../fleet/fleet-plan.ts'
+import { type FleetReport, fleetReportText, isDone } from '../../fleet/fleet-report.ts'
+import { type FleetStatusDocument, fleetText, toneOf } from '../views/fleet.ts'
+import { fleetPlanText } from '../views/fleet-plan.ts'
 import { count } from '../text.ts'
 import type { Document } from '../printer.ts'
 import type { CheckDocument } from '../views/check-report.ts'
@@ -40,6 +44,9 @@ const verdicts: Verdicts = {
   RestartRequired: judging(restartVerdict),
   WorkloadsUpdate: judging(wavesVerdict),
   VmRestarts: judging(wavesVerdict),
+  FleetPlan: judging(fleetPlanVerdict),
+  FleetReport: judging(fleetVerdict),
+  FleetStatus: judging(fleetStatusVerdict),
   WorkloadStrategy: judging(strategyVerdict),
 }
 
@@ -50,6 +57,28 @@ export const verdictOf = (document: Document): Verdict | undefined =>
 /** A run that ended early is judged by its error. */
 const isBroken = (document: Document): boolean =>
   (document.kind === 'UpgradeReport' || document.kind === 'EusReport') && !('outcome' in document)
+
+function fleetPlanVerdict(plan: FleetPlanDocument & Document): Verdict {
+  const failed = plan.clusters.filter(({ error }) => error !== undefined).length
+  if (failed > 0 || plan.seal === undefined)
+    return {
+      is: 'bad',
+      text: `not sealed: ${failed} of ${count(plan.clusters.length, 'cluster')} cannot be upgraded so`,
+    }
+  return { is: 'good', text: fleetPlanText(plan) }
+}
+
+function fleetVerdict(report: FleetReport & Document): Verdict {
+  const left = report.items.filter((one) => !isDone(one))
+  const isBad = left.some(({ outcome }) => outcome === 'failed' || outcome === 'unreachable')
+  return { is: left.length === 0 ? 'good' : isBad ? 'bad' : 'warning', text: fleetReportText(report) }
+}
+
+function fleetStatusVerdict({ items }: FleetStatusDocument): Verdict {
+  const tones = new Set(items.map(({ state }) => toneOf(state)))
+  const is = tones.has('bad') ? 'bad' : tones.has('warn') ? 'warning' : 'good'
+  return { is, text: fleetText(items) }
+}
 
 /** Of what was set; settings that are only shown are the answer themselves. */
 function strategyVerdict({ outcome }: WorkloadStrategyDocument): Verdict | undefined {

@@ -16,6 +16,7 @@ export type Curve = readonly (readonly [at: number, value: number])[]
 
 export interface Lane {
   group:
+    | 'Clusters'
     | 'Stages'
     | 'Steps'
     | 'Nodes and pods'

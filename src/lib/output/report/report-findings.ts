@@ -1,3 +1,4 @@
+import { fleetFindings } from './report-clusters.ts'
 import { type Fields, listOf, textOf, textsOf } from './fields.ts'
 
 /** Something that speaks against it. */
@@ -26,7 +27,11 @@ const levels = ['blocker', 'not-checked', 'warning', 'accepted', 'info'] as cons
 export function findingsOf(document: Fields): readonly ReportFinding[] {
   const isCheck = document['kind'] === 'CheckReport'
   const risks = new Map(acceptedOf(document).map((risk) => [risk.id, risk]))
-  const found = isCheck ? listOf(document['items']).flatMap(ofCheck) : listOf(document['findings'])
+  const found = isCheck
+    ? listOf(document['items']).flatMap(ofCheck)
+    : document['kind'] === 'FleetPlan'
+      ? fleetFindings(document)
+      : listOf(document['findings'])
   return found
     .map((finding) => findingOf(finding, risks))
     .toSorted((a, b) => levels.indexOf(a.level) - levels.indexOf(b.level))

@@ -9,6 +9,7 @@ import { faultsSentence, outcomeWords, rehearsalSentence, unknownTarget } from '
 import { count } from '../text.ts'
 import { type Fields, fieldsOf, listOf, numberOf, placedName, textOf, textsOf, timeOf } from './fields.ts'
 import { type ReportChange, changesOf } from './report-changes.ts'
+import { type ClusterTable, clustersOf } from './report-clusters.ts'
 import { acceptedOf, findingsOf, type ReportFinding, type ReportRisk } from './report-findings.ts'
 import { type FaultRow, faultsOf, isOfTwin, type Note, notesOf, noWayBackIn } from './report-notes.ts'
 import { predictionOf, type Prediction } from './report-prediction.ts'
@@ -33,6 +34,8 @@ export interface Report extends Document {
   prediction?: Prediction
   /** Of a rehearsal of faults, each of them. */
   faults: readonly FaultRow[]
+  /** Of a fleet, each of its clusters. Absent where the document is of one. */
+  clusters?: ClusterTable
   changes: readonly ReportChange[]
   /** Whatever else the document says in sentences. */
   notes: readonly Note[]
@@ -45,6 +48,7 @@ export function reportOf(source: ReportSource, { redacted }: { redacted: boolean
   const { document, events } = source
   const prediction = predictionOf(source)
   const verdict = verdictIn(source)
+  const clusters = clustersOf(document)
   return {
     apiVersion: 'kvup.io/v1alpha1',
     kind: 'Report',
@@ -58,6 +62,7 @@ export function reportOf(source: ReportSource, { redacted }: { redacted: boolean
     accepted: acceptedOf(document),
     ...(prediction && { prediction }),
     faults: faultsOf(document),
+    ...(clusters && { clusters }),
     changes: changesOf(source),
     notes: notesOf(document),
     redacted,
@@ -267,6 +272,7 @@ function factsOfTarget(document: Fields): readonly Fact[] {
     ['From', textOf(all['from']) ?? textOf(kubevirt['version'])],
     ['To', textOf(all['to'])],
     ['Method', textOf(all['method'])],
+    ['Fleet run', textOf(document['fleet'])],
     ['Operator', operatorText(fieldsOf(document['operator']))],
   ]
 }

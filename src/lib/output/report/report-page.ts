@@ -157,9 +157,10 @@ const section = (id: string, title: string, body: VNode | undefined): readonly S
   body === undefined ? [] : [{ id, title, body }]
 
 function sectionsOf(report: Report, { timeline, vms }: Parts): readonly Section[] {
-  const { findings, accepted, prediction, faults, changes, notes } = report
+  const { findings, accepted, prediction, faults, clusters, changes, notes } = report
   return [
     ...section('faults', 'Faults', faults.length > 0 ? faultsBody(faults) : undefined),
+    ...section('clusters', 'Clusters', clusters && tableOf('Clusters', clusters.heads, clusters.rows)),
     ...section('timeline', 'Timeline', timeline && timelineBody(timeline)),
     ...section('findings', 'Findings', findings.length > 0 ? findingsBody(findings) : undefined),
     ...section('accepted', 'Accepted risks', accepted.length > 0 ? acceptedBody(report) : undefined),

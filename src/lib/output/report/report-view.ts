@@ -55,8 +55,20 @@ const levelWords: Readonly<Record<ReportFinding['level'], string>> = {
 
 /** For a ticket: what is in the page but the drawing and the VMs. Whatever is in the document stays text. */
 export function reportMarkdown(report: ReportDocument): string {
-  const { title, verdict, remarks, next, facts, findings, accepted, prediction, changes, notes, faults } =
-    report
+  const {
+    title,
+    verdict,
+    remarks,
+    next,
+    facts,
+    findings,
+    accepted,
+    prediction,
+    changes,
+    notes,
+    faults,
+    clusters,
+  } = report
   const sign = { good: '✔', warning: '⚠', bad: '✖' }[verdict.is]
   return [
     `# ${markdownText(title)}`,
@@ -79,6 +91,7 @@ export function reportMarkdown(report: ReportDocument): string {
     ),
     ...headed('Predicted and happened', prediction === undefined ? [] : predictionLines(prediction)),
     ...headed('Faults', faultLines(faults)),
+    ...headed('Clusters', clusters === undefined ? [] : tableLines(clusters)),
     ...headed('Changes', changes.flatMap(changeLines)),
     ...notes.flatMap(({ title: heading, lines, isHelp }) =>
       headed(heading, isHelp ? helpInOrder(lines) : lines.map((line) => `- ${markdownText(line)}`)),
@@ -122,6 +135,12 @@ const predictionLines = ({ by, rows, says }: NonNullable<Report['prediction']>):
   ),
   '',
   ...says.map((line) => `- ${markdownText(line)}`),
+]
+
+const tableLines = ({ heads, rows }: NonNullable<Report['clusters']>): readonly string[] => [
+  `| ${heads.join(' | ')} |`,
+  `|${heads.map(() => '---|').join('')}`,
+  ...rows.map((cells) => `| ${cells.map(markdownText).join(' | ')} |`),
 ]
 
 const faultLines = (faults: Report['faults']): readonly string[] =>

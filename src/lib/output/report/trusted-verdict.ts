@@ -99,6 +99,17 @@ const shapes: Readonly<Record<string, Holds>> = {
     without: played,
     items: list(played),
   }),
+  FleetReport: shape({
+    to: text,
+    items: list(shape({ name: text, outcome: text, error: optional(shape({})) })),
+  }),
+  FleetPlan: shape({
+    to: text,
+    waves: list(shape({ clusters: list(text) })),
+    clusters: list(shape({ name: text, error: optional(shape({})) })),
+    seal: optional(shape({ by: text })),
+  }),
+  FleetStatus: shape({ items: list(shape({ name: text, state: text })) }),
   History: shape({
     runs: list(
       shape({
@@ -180,7 +191,13 @@ function contradictionIn(document: Given): string | undefined {
   if (document.kind === 'FaultRehearsals')
     return [fieldsOf(document['without']), ...listOf(document['items'])].map(inPlayed).find(Boolean)
   if (document.kind === 'WorkloadsUpdate' || document.kind === 'VmRestarts') return inWaves(document)
+  if (document.kind === 'FleetReport') return inFleet(document)
   return undefined
+}
+
+function inFleet({ items }: Fields): string | undefined {
+  const contrary = listOf(items).find(({ outcome, error }) => outcome === 'done' && isThere(error))
+  return contrary && `${textOf(contrary['name'])} is done, and has an error`
 }
 
 function inCheck({ counts, items }: Fields): string | undefined {

@@ -1,5 +1,12 @@
 import type { FleetPlanDocument, PlannedCluster } from '../../fleet/fleet-plan.ts'
-import type { FleetReport, FleetResult } from '../../fleet/fleet-report.ts'
+import {
+  fleetReportText,
+  outcomes,
+  resultWords,
+  waveName,
+  type FleetReport,
+  type FleetResult,
+} from '../../fleet/fleet-report.ts'
 import { spanText } from '../../kube/duration.ts'
 import { counted } from '../../kube/text.ts'
 import type { Column, Tone, View } from '../printer.ts'
@@ -33,18 +40,20 @@ const planColumns: readonly Column<PlanRow>[] = [
   },
 ]
 
-const waveName = (wave: number): string => (wave === 0 ? 'canary' : String(wave))
+/** `KubeVirt to v1.8.4 on 3 clusters in 2 waves` */
+export const fleetPlanText = ({ to, clusters, waves }: FleetPlanDocument): string =>
+  `KubeVirt to ${to} on ${counted(clusters.length, 'cluster')} in ${counted(waves.length, 'wave')}`
 
 /** Wave by wave, with what stands against each cluster. */
 export const fleetPlanView: View<FleetPlanDocument> = {
   text(document, paint, size) {
-    const { to, waves, clusters, soakSeconds, stopAfter, seal, next = [] } = document
+    const { waves, clusters, soakSeconds, stopAfter, alerts, seal, next = [] } = document
     const waveOf = (name: string) => waves.find((one) => one.clusters.includes(name))?.wave
     const rows = clusters
       .map((one) => ({ one, at: waveOf(one.name) ?? -1 }))
       .toSorted((a, b) => a.at - b.at)
       .map(({ one, at }): PlanRow => Object.assign({ wave: at < 0 ? '-' : waveName(at) }, one))
-    const head = `KubeVirt to ${to} on ${counted(clusters.length, 'cluster')} in ${counted(waves.length, 'wave')}; ${spanText(soakSeconds * 1000)} between them; stops after ${stopAfter} failed`
+    const head = `${fleetPlanText(document)}; ${spanText(soakSeconds * 1000)} between them; stops after ${stopAfter} failed${alerts ? `, and on a new ${alerts.atLeast} alert` : ''}`
     return [
       ...wrap(seal ? paint.strong(head) : paint.bad(`NOT SEALED: ${head}`), size.columns),
       '',
@@ -56,18 +65,18 @@ export const fleetPlanView: View<FleetPlanDocument> = {
   formats: { 'argo-workflow': (document) => argoWorkflow(document) },
 }
 
-const ends: Readonly<Record<FleetResult['outcome'], readonly [word: string, tone: Tone]>> = {
-  failed: ['failed', 'bad'],
-  unreachable: ['unreachable', 'bad'],
-  'needs-person': ['needs a person', 'warn'],
-  interrupted: ['interrupted', 'warn'],
-  'not-begun': ['not begun', 'dim'],
-  done: ['done', 'good'],
-  'nothing-to-do': ['nothing to do', 'good'],
+const tones: Readonly<Record<FleetResult['outcome'], Tone>> = {
+  failed: 'bad',
+  unreachable: 'bad',
+  'needs-person': 'warn',
+  interrupted: 'warn',
+  'not-begun': 'dim',
+  done: 'good',
+  'nothing-to-do': 'good',
 }
 
 const resultColumns: readonly Column<FleetResult>[] = [
-  { name: 'RESULT', cell: ({ outcome }) => ends[outcome][0], tone: ({ outcome }) => ends[outcome][1] },
+  { name: 'RESULT', cell: ({ outcome }) => resultWords(outcome), tone: ({ outcome }) => tones[outcome] },
   { name: 'WAVE', cell: ({ wave }) => waveName(wave) },
   { name: 'CLUSTER', cell: ({ name }) => name },
   { name: 'TOOK', cell: ({ seconds }) => (seconds === undefined ? '-' : spanText(seconds * 1000)) },
@@ -77,18 +86,12 @@ const resultColumns: readonly Column<FleetResult>[] = [
 /** How a fleet run ended, the worst first. */
 export const fleetReportView: View<FleetReport> = {
   text({ to, items }, paint, size) {
-    const worst = Object.keys(ends) as FleetResult['outcome'][]
-    const rows = items.toSorted((one, other) => worst.indexOf(one.outcome) - worst.indexOf(other.outcome))
-    const counts = worst.flatMap((outcome) => {
-      const many = items.filter((one) => one.outcome === outcome).length
-      return many === 0 ? [] : [`${many} ${ends[outcome][0]}`]
-    })
-    const tone = rows[0] === undefined ? 'dim' : ends[rows[0].outcome][1]
+    const rows = items.toSorted(
+      (one, other) => outcomes.indexOf(one.outcome) - outcomes.indexOf(other.outcome),
+    )
+    const tone = rows[0] === undefined ? 'dim' : tones[rows[0].outcome]
     return [
-      ...wrap(
-        paint[tone](`KubeVirt to ${to} on ${counted(items.length, 'cluster')}: ${counts.join(', ')}`),
-        size.columns,
-      ),
+      ...wrap(paint[tone](fleetReportText({ to, items })), size.columns),
       '',
       ...table(resultColumns, rows, { ...size, paint }),
     ]

@@ -39,8 +39,11 @@ const markOf: Readonly<Partial<Record<Tone, keyof Paint['mark']>>> = {
   good: 'done',
 }
 
+/** How bad what is true of a cluster is. */
+export const toneOf = (state: FleetState): Tone => words[state]?.[1] ?? 'warn'
+
 /** `23 clusters: 1 unreachable, 22 healthy`, the worst first. */
-function fleetText(rows: readonly Pick<FleetRow, 'state'>[]): string {
+export function fleetText(rows: readonly Pick<FleetRow, 'state'>[]): string {
   const counts = Object.entries(words).flatMap(([state, [word]]) => {
     const many = rows.filter((row) => row.state === state).length
     return many === 0 ? [] : [`${many} ${word}`]
