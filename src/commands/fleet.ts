@@ -158,7 +158,9 @@ const lazyUpgrade = async (cx: Context, options: FleetUpgradeOptions) =>
   (await import('./fleet/fleet-upgrade.ts')).fleetUpgrade(cx, options)
 
 /** Flags of the plan that the help of an upgrade shows; `kvup fleet plan --help` has all of them. */
-const ofBoth: ReadonlySet<string> = new Set(['--contexts', '--file', '--to', '--to-file'])
+const ofBoth: ReadonlySet<string> = new Set(
+  '--contexts --file --to --canary --wave-size --soak --stop-after --to-file'.split(' '),
+)
 const ofRun: ReadonlySet<string> = new Set(['--parallel', '--cluster-timeout'])
 
 export function fleetUpgradeCommand(wire: Wire): Command {

@@ -2,8 +2,6 @@ import { expect, test } from 'vitest'
 import { contextsLike, parseFleet } from '../../src/lib/fleet/fleet-file.ts'
 import { stopLimit, wavesOf } from '../../src/lib/fleet/fleet-waves.ts'
 import { readFleetPlan, sealFleet } from '../../src/lib/fleet/fleet-plan.ts'
-import { argoWorkflow } from '../../src/lib/output/formats/argo-workflow.ts'
-import { parse } from 'yaml'
 
 const head = 'apiVersion: kvup.io/v1alpha1\nkind: Fleet\nclusters:\n'
 
@@ -79,19 +77,4 @@ test('a fleet plan that was edited is refused', () => {
   expect(readFleetPlan(JSON.stringify(sealed), 'f').seal.uid).toBe('u')
   expect(() => readFleetPlan(JSON.stringify({ ...sealed, soakSeconds: 0 }), 'f')).toThrow('was edited')
   expect(() => readFleetPlan(JSON.stringify(document), 'f')).toThrow('no sealed')
-})
-
-test('Argo: each wave a list of parallel steps, a suspend between them, by name the clusters of the wave', () => {
-  const { spec } = parse(argoWorkflow(document)) as {
-    spec: {
-      templates: {
-        name: string
-        steps?: { template: string; arguments?: { parameters: { value: string }[] } }[][]
-      }[]
-    }
-  }
-  const steps = spec.templates[0]?.steps?.map((group) =>
-    group.map((step) => step.arguments?.parameters[0]?.value ?? step.template),
-  )
-  expect(steps).toEqual([['c'], ['soak'], ['a', 'b']])
 })

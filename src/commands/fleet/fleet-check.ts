@@ -8,6 +8,7 @@ import {
   type FleetCheckRow,
   fleetCheckCode,
 } from '../../lib/fleet/fleet-checks.ts'
+import { failedRow } from '../../lib/fleet/fleet-rows.ts'
 import { ownClock } from '../../lib/kube/clock.ts'
 import type { ExitCode } from '../../lib/kube/errors.ts'
 import { withKnownGroups } from '../../lib/kube/read-cache.ts'
@@ -33,19 +34,11 @@ export async function fleetCheck(cx: Context, options: FleetCheckOptions): Promi
   const again = (member: Pick<FleetMember, 'context' | 'kubeconfig'>) => checkLine(member, options)
   const rows = await eachOpen(cx, open, options, {
     work: (one) => checkRow(one, asked, again(one.member)),
-    failed: ({ place, member }, error) => failedCheckRow(place, error, again(member)),
+    failed: ({ place, member }, error) => failedCheckRow(failedRow(place, error), again(member)),
   })
-  const lost = failed.map(({ error, state, why: _, ...place }): FleetCheckRow => {
-    const member = members.find(({ name }) => name === place.name) ?? place
-    const isKnown = state === 'Unreachable' || state === 'Forbidden'
-    return {
-      ...place,
-      state: isKnown ? state : 'Failed',
-      findings: [],
-      next: again(member),
-      ...(error && { error }),
-    }
-  })
+  const lost = failed.map((row) =>
+    failedCheckRow(row, again(members.find(({ name }) => name === row.name) ?? row)),
+  )
   const items = checksInOrder([...lost, ...rows])
   const document: FleetCheckDocument = {
     apiVersion: 'kvup.io/v1alpha1',
@@ -95,7 +88,8 @@ async function checkRow(
 ): Promise<FleetCheckRow> {
   const read = await readerFor(cx, undefined)
   const reader = await withKnownGroups(read.cluster)
-  const { decide: _, ...prompt } = cx.prompt
+  const prompt = { ...cx.prompt }
+  delete prompt.decide
   const own: Context = {
     ...cx,
     // Nobody is asked the same of each cluster, and lines to type are of this one.
@@ -108,7 +102,9 @@ async function checkRow(
     ...read,
     cluster: { ...read.cluster, reader },
   }))
-  return linesFor({ cx, place }, checkRowOf(place, document, again))
+  const row = checkRowOf(place, document, again)
+  const [next] = row.next === undefined ? [] : linesFor(member, [row.next])
+  return next === undefined ? row : { ...row, next }
 }
 
 /** The line that checks this cluster alone in the same way. */

@@ -15,7 +15,14 @@ import { fleetPlanView } from '../../lib/output/views/fleet-plan.ts'
 import type { PlanDocument } from '../../lib/upgrade/plan/plan-document.ts'
 import { acceptedWords } from '../command-options.ts'
 import { type PlanOptions, savePlan, showPlan } from '../upgrade/upgrade.ts'
-import { fleetMembers, type FleetOptions, openFleet, type OpenMember, parallelOf } from './members.ts'
+import {
+  fleetMembers,
+  linesFor,
+  type FleetOptions,
+  openFleet,
+  type OpenMember,
+  parallelOf,
+} from './members.ts'
 
 export interface FleetPlanOptions extends FleetOptions, Omit<PlanOptions, 'from'> {
   waveSize: string
@@ -42,10 +49,14 @@ export async function fleetPlan(cx: Context, options: FleetPlanOptions): Promise
 
 /** Asks every cluster, and seals the plans of all. Throws what stands against the worst of them, below what is known of each. */
 export async function makeFleetPlan(cx: Context, options: FleetPlanOptions): Promise<FleetPlanDocument> {
-  const { to, stopAfter, soak } = options
+  const { to, toFile, stopAfter, soak } = options
   if (to === undefined)
     throw usageError('no-target', 'name the version: --to VERSION', {
       remedy: 'kvup releases     lists them',
+    })
+  if (cx.flags.output === 'argo-workflow' && toFile === undefined)
+    throw usageError('plan-not-saved', 'the workflow carries out a plan that is saved: add --to-file FILE', {
+      remedy: `${cx.world.commandLine} --to-file fleet-plan.yaml`,
     })
   const soakSeconds = parseDuration(soak) / seconds
   const size = Number(options.waveSize)
@@ -133,7 +144,7 @@ function alertRule({ stopOnAlert, alerts }: FleetPlanOptions): AlertRule | undef
 async function firingBefore({ cx }: OpenMember, rule: AlertRule): Promise<readonly string[]> {
   const fired = await countedAlerts((await cx.cluster()).reader, rule)
   if ('firing' in fired) return fired.firing
-  throw blocked('alerts-not-read', `--stop-on-alert cannot be kept: ${fired.why}`, {
+  throw blocked('alerts-not-read', `--stop-on-alert cannot be followed: ${fired.why}`, {
     remedy:
       rule.by === 'proxy'
         ? "add --alerts=route, which sends your token to the platform's own thanos-querier"
@@ -167,6 +178,9 @@ async function planOf(
   } catch (error) {
     if (!(error instanceof KvupError) || cx.signal.aborted) throw error
     const { exitCode: code, reason, message, remedy } = error
-    return { ...cluster, error: { code, reason, message, ...(remedy.length > 0 && { remedy }) } }
+    return {
+      ...cluster,
+      error: { code, reason, message, ...(remedy.length > 0 && { remedy: linesFor(member, remedy) }) },
+    }
   }
 }

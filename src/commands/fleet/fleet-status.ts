@@ -63,12 +63,18 @@ export const readRows = (
   eachOpen(cx, open, options, { work: readRow, failed: ({ place }, error) => failedRow(place, error) })
 
 /** The line of one cluster, by the judgement of `kvup status`. */
-export async function readRow({ cx, place }: Pick<OpenMember, 'cx' | 'place'>): Promise<FleetRow> {
+export async function readRow({
+  cx,
+  place,
+  member,
+}: Pick<OpenMember, 'cx' | 'place' | 'member'>): Promise<FleetRow> {
   const read = await readerFor(cx, undefined, 'platform')
   const reader = oncePaged(await withKnownGroups(read.cluster))
   const snapshot = { ...read, cluster: { ...read.cluster, reader } }
   const asks = { leases: leaseWatchOf(snapshot.clock), signal: cx.signal }
   // Which release is offered is asked of one cluster, by `kvup status`.
   const { report, state } = await readClusterState(cx, snapshot, asks, { isOffered: false })
-  return linesFor({ cx, place }, rowOf(place, report, state))
+  const row = rowOf(place, report, state)
+  const [next] = row.next === undefined ? [] : linesFor(member, [row.next])
+  return next === undefined ? row : { ...row, next }
 }

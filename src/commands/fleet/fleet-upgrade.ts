@@ -21,7 +21,7 @@ import { fleetPlanning } from '../fleet.ts'
 import { savePlan } from '../upgrade/upgrade.ts'
 import { type FleetPlanOptions, makeFleetPlan } from './fleet-plan.ts'
 import { readRow } from './fleet-status.ts'
-import { limitOf, openFleet, type OpenMember, parallelOf } from './members.ts'
+import { limitOf, linesFor, openFleet, type OpenMember, parallelOf } from './members.ts'
 
 export interface FleetUpgradeOptions extends FleetPlanOptions {
   plan?: string
@@ -265,7 +265,10 @@ class FleetRun {
 
   #note(name: string, told: Partial<FleetResult>): void {
     const before = this.#results.get(name)
-    if (before) this.#results.set(name, { ...before, ...told })
+    const { error } = told
+    const remedy = error?.remedy && linesFor(this.#clusterOf(name), error.remedy)
+    if (before)
+      this.#results.set(name, { ...before, ...told, ...(error && remedy && { error: { ...error, remedy } }) })
   }
 
   #ended(wave?: FleetWave): readonly FleetResult[] {
@@ -369,8 +372,7 @@ class FleetRun {
         const row = await withinTime(readRow(one), limitOf(this.#cx, ms))
         const { plan } = this.#clusterOf(name)
         const isThere = plan.operator !== undefined || row.version === plan.to
-        if (isThere && (row.state === 'Healthy' || row.state === 'NotChecked'))
-          this.#note(name, { outcome: 'done' })
+        if (isThere && isWell(row)) this.#note(name, { outcome: 'done' })
         else
           this.#note(name, {
             outcome: 'failed',
@@ -491,6 +493,10 @@ class FleetRun {
 
 /** What a plan does not hold: how many are asked at a time, and how long. */
 const kept: ReadonlySet<string> = new Set(['--parallel', '--cluster-timeout'])
+
+/** VMs may be left, and the platform around may be busy: what was upgraded is well. */
+const isWell = ({ state, kubevirt }: Pick<FleetRow, 'state' | 'kubevirt'>): boolean =>
+  ['Healthy', 'NotChecked', 'Waiting'].includes(state) || (state === 'Updating' && kubevirt === 'Healthy')
 
 /** A failure for one of these ends the run, however many failures it may have. */
 const alarms: ReadonlySet<string> = new Set(['alert-firing', 'alerts-not-read'])

@@ -108,6 +108,25 @@ async function byFile(cx: Context, file: string): Promise<readonly FleetMember[]
   return members
 }
 
+const flag = (name: string, value: string) => ({
+  names: [name],
+  text: `${name} ${shellWord(value)}`,
+  kubectl: true,
+})
+
+/** Lines that were printed for one cluster, as they have to be typed in front of the fleet; those about the fleet stay. */
+export function linesFor(
+  { context, kubeconfig }: Pick<FleetMember, 'context' | 'kubeconfig'>,
+  lines: readonly string[],
+): readonly string[] {
+  const connection = [
+    ...(kubeconfig === undefined ? [] : [flag('--kubeconfig', kubeconfig)]),
+    flag('--context', context),
+  ]
+  const speech = commandSpeech({ name: 'kvup', connection })
+  return lines.map((line) => (/\bkvup fleet\b/u.test(line) ? line : speech.parts({ next: line }).next))
+}
+
 /** How many at a time. Throws `usage`. */
 export function parallelOf(text: string): number {
   const limit = Number(text)
@@ -159,21 +178,6 @@ export async function eachOpen<R>(
       one.over.abort(new Error('it was looked at'))
     }
   })
-}
-
-/** Lines to type that are of this cluster name it: without, they would be of the present context. */
-export function linesFor<T>({ cx, place }: Pick<OpenMember, 'cx' | 'place'>, value: T): T {
-  const { kubeconfig } = cx.flags
-  const flags = [
-    ...(kubeconfig === undefined ? [] : [['--kubeconfig', kubeconfig] as const]),
-    ['--context', place.context] as const,
-  ]
-  const connection = flags.map(([name, text]) => ({
-    names: [name],
-    text: `${name} ${shellWord(text)}`,
-    kubectl: true,
-  }))
-  return commandSpeech({ name: 'kvup', connection }).parts(value)
 }
 
 /** By this machine's clock: a simulated cluster says only later how fast its time runs. */

@@ -38,6 +38,8 @@ export interface FleetRow {
   state: FleetState
   /** The worst over KubeVirt and all layers, as `kvup status -o json` has it. */
   verdict?: string
+  /** Of KubeVirt alone: without VMs, operators and platform around it. */
+  kubevirt?: string
   version?: string
   /** Where it is on the way to, if it is. */
   target?: string
@@ -64,6 +66,7 @@ export function rowOf(place: FleetPlace, report: StatusReport, state: ClusterSta
     state: state.is,
     ...filled({
       verdict: overall?.verdict ?? verdict,
+      kubevirt: verdict,
       version: from,
       target: to === from ? undefined : to,
       vms: instances,

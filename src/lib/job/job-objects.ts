@@ -18,7 +18,7 @@ import {
   type PodSpec,
   type PodTemplate,
 } from '../kube/kinds/workload-kinds.ts'
-import { exitCode } from '../kube/errors.ts'
+import { retriedCodes } from '../kube/errors.ts'
 import type { Kind, KubeObject } from '../kube/object.ts'
 import { packedWord, type PackedFile } from './packed-files.ts'
 
@@ -45,14 +45,6 @@ export interface JobRequest extends JobPlace {
   /** IANA, of the schedule. */
   timeZone?: string
 }
-
-/** Ends after which the same line continues: timed out, unreachable, Ctrl-C and SIGTERM. Every other one needs a person. */
-export const retriedCodes: readonly number[] = [
-  exitCode.timedOut,
-  exitCode.unreachable,
-  exitCode.interrupted,
-  exitCode.terminated,
-]
 
 const managedBy = 'app.kubernetes.io/managed-by'
 /** The Job that an object belongs to. */

@@ -1,7 +1,6 @@
-import { exitCode } from '../kube/errors.ts'
+import { exitCode, retriedCodes } from '../kube/errors.ts'
 import type { ContainerState, CronJob, Job, Pod } from '../kube/kinds/workload-kinds.ts'
 import { condition, type KubeObject } from '../kube/object.ts'
-import { retriedCodes } from './job-objects.ts'
 
 type JobVerdict = 'waiting' | 'running' | 'node-lost' | 'retrying' | 'complete' | 'failed' | 'scheduled'
 

@@ -19,6 +19,14 @@ export const exitCode = {
 
 export type ExitCode = (typeof exitCode)[keyof typeof exitCode]
 
+/** Ends after which the same line continues: timed out, unreachable, Ctrl-C and SIGTERM. Every other one needs a person. */
+export const retriedCodes: readonly number[] = [
+  exitCode.timedOut,
+  exitCode.unreachable,
+  exitCode.interrupted,
+  exitCode.terminated,
+]
+
 export interface Details {
   /** The object that it failed on, as `kubectl` names it: `kubevirts/kubevirt in namespace kubevirt`. */
   object?: string | undefined

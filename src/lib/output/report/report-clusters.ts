@@ -1,5 +1,5 @@
 import { spanText } from '../../kube/duration.ts'
-import { resultWords, waveName } from '../../fleet/fleet-report.ts'
+import { resultWords, waveName } from '../views/fleet-results.ts'
 import { type Fields, fieldsOf, listOf, numberOf, textOf, textsOf, timeOf } from './fields.ts'
 import { type BarTone, type Lane, lane } from './lanes.ts'
 
@@ -18,14 +18,24 @@ export function clustersOf(document: Fields): ClusterTable | undefined {
     }
   if (document['kind'] === 'FleetPlan')
     return {
-      heads: ['Cluster', 'Wave', 'From', 'Method', 'Takes at most', 'Time window', 'Against it'],
+      heads: ['Cluster', 'Wave', 'From', 'Method', 'Takes at most', 'When', 'Against it'],
       rows: listOf(document['clusters']).map((one) => planRow(one, listOf(document['waves']))),
+    }
+  if (document['kind'] === 'FleetCheck')
+    return {
+      heads: ['Cluster', 'Check', 'Version', 'Blockers', 'Warnings', 'Not checked', 'Why'],
+      rows: listOf(document['items']).map((one) => [
+        ...['name', 'state', 'version', 'blockers', 'warnings', 'notChecked'].map(
+          (key) => textOf(one[key]) ?? '',
+        ),
+        textOf(fieldsOf(one['error'])['message']) ?? textOf(listOf(one['findings'])[0]?.['summary']) ?? '',
+      ]),
     }
   if (document['kind'] === 'FleetStatus')
     return {
       heads: ['Cluster', 'State', 'Version', 'VMs', 'Outdated', 'Why'],
       rows: listOf(document['items']).map((one) =>
-        ['name', 'state', 'version', 'vms', 'outdated', 'why'].map((key) => textOf(one[key]) ?? '-'),
+        ['name', 'state', 'version', 'vms', 'outdated', 'why'].map((key) => textOf(one[key]) ?? ''),
       ),
     }
   return undefined
@@ -33,13 +43,13 @@ export function clustersOf(document: Fields): ClusterTable | undefined {
 
 function resultRow(result: Fields): readonly string[] {
   const { begins, ends } = spanOf(result)
-  const took = begins === undefined || ends === undefined ? '-' : spanText(ends - begins)
-  const why = textOf(fieldsOf(result['error'])['message']) ?? '-'
+  const took = begins === undefined || ends === undefined ? '' : spanText(ends - begins)
+  const why = textOf(fieldsOf(result['error'])['message']) ?? ''
   return [
     nameOf(result),
     waveName(numberOf(result['wave'])),
     endOf(result),
-    textOf(result['from']) ?? '-',
+    textOf(result['from']) ?? '',
     took,
     why,
   ]
@@ -54,11 +64,11 @@ function planRow(one: Fields, waves: readonly Fields[]): readonly string[] {
   return [
     name,
     waveName(numberOf(wave)),
-    textOf(plan['from']) ?? '-',
-    textOf(plan['method']) ?? '-',
+    textOf(plan['from']) ?? '',
+    textOf(plan['method']) ?? '',
     plan['pending'] === false ? 'nothing to do' : most === undefined ? 'not known' : spanText(most * 1000),
     textsOf(one['windows']).join(', ') || 'always',
-    textOf(fieldsOf(one['error'])['message']) ?? (ids.join(', ') || '-'),
+    textOf(fieldsOf(one['error'])['message']) ?? ids.join(', '),
   ]
 }
 
@@ -90,10 +100,11 @@ const tones: Readonly<Record<string, BarTone>> = {
   'not-begun': 'dim',
 }
 
-/** What speaks against clusters of a fleet plan, each finding once, with its clusters. */
+/** What speaks against clusters of a fleet, each finding once, with its clusters. */
 export function fleetFindings(document: Fields): readonly Fields[] {
-  const found = listOf(document['clusters']).flatMap((one) => {
-    const plan = fieldsOf(one['plan'])
+  const found = [...listOf(document['clusters']), ...listOf(document['items'])].flatMap((one) => {
+    // Of a plan; a check has its findings itself.
+    const plan = one['plan'] === undefined ? one : fieldsOf(one['plan'])
     const accepted = new Set(listOf(plan['accepted']).map(({ id }) => id))
     return listOf(plan['findings']).map((finding) => ({
       name: nameOf(one),

@@ -35,8 +35,14 @@ const words: Readonly<
   Passed: ['passed', 'good', 'done'],
 }
 
+/** Whether any is not passed, and how bad that is. */
+export const worstTone = (items: readonly Pick<FleetCheckRow, 'state'>[]): Tone => {
+  const tones = new Set(items.map(({ state }) => words[state][1]))
+  return tones.has('bad') ? 'bad' : tones.has('warn') ? 'warn' : 'good'
+}
+
 /** `23 clusters: 1 unreachable, 2 blocked, 20 passed`. */
-function headline({ items, to }: FleetCheckDocument): string {
+export function fleetCheckText({ items, to }: FleetCheckDocument): string {
   const counts = Object.entries(words).flatMap(([state, [word]]) => {
     const many = items.filter((row) => row.state === state).length
     return many === 0 ? [] : [`${many} ${word}`]
@@ -79,7 +85,7 @@ export const fleetCheckView: View<FleetCheckDocument> = {
     const [worst] = items
     const tone = worst === undefined ? 'dim' : words[worst.state][1]
     return [
-      ...wrap(paint[tone](headline(document)), size.columns),
+      ...wrap(paint[tone](fleetCheckText(document)), size.columns),
       '',
       ...table(columns(paint), items, { ...size, paint }),
       ...sameClusterLines(items, size.columns),
