@@ -149,7 +149,7 @@ function alertRule({ stopOnAlert, alerts }: FleetPlanOptions): AlertRule | undef
 async function firingBefore({ cx }: OpenMember, rule: AlertRule): Promise<readonly string[]> {
   const fired = await countedAlerts((await cx.cluster()).reader, rule)
   if ('firing' in fired) return fired.firing
-  throw blocked('alerts-not-read', `--stop-on-alert cannot be kept: ${fired.why}`, {
+  throw blocked('alerts-not-read', `--stop-on-alert cannot be followed: ${fired.why}`, {
     remedy:
       rule.by === 'proxy'
         ? "add --alerts=route, which sends your token to the platform's own thanos-querier"

@@ -1,21 +1,12 @@
 import type { Context } from '../../context.ts'
 import type { SealedPlan } from '../../lib/engine/sealed-plan.ts'
-import {
-  isOwnObject,
-  jobKinds,
-  jobNamespace as ownNamespace,
-  jobObjects,
-  type JobPlace,
-  type JobRequest,
-} from '../../lib/job/job-objects.ts'
+import { jobNamespace as ownNamespace, jobObjects, type JobPlace } from '../../lib/job/job-objects.ts'
 import { type LeftOutRight, lineRights, type LineUse } from '../../lib/job/line-rights.ts'
-import { unpackFile } from '../../lib/job/packed-files.ts'
 import type { Cluster } from '../../lib/kube/cluster.ts'
-import { blocked, type ExitCode, exitCode, KvupError, usageError } from '../../lib/kube/errors.ts'
-import { type ConfigMap, ConfigMaps, Namespaces } from '../../lib/kube/kinds/core-kinds.ts'
+import { blocked, type ExitCode, exitCode, usageError } from '../../lib/kube/errors.ts'
 import type { Role } from '../../lib/kube/kinds/extension-kinds.ts'
 import { CronJobs, Jobs } from '../../lib/kube/kinds/workload-kinds.ts'
-import type { Kind, KubeObject } from '../../lib/kube/object.ts'
+import type { KubeObject } from '../../lib/kube/object.ts'
 import { differences } from '../../lib/kube/server-side-apply.ts'
 import { shellWord, withPurpose } from '../../lib/kube/shell-line.ts'
 import { type Installation, theInstallation } from '../../lib/kubevirt/installation.ts'
@@ -31,6 +22,7 @@ import { readPlanFile } from '../../lib/upgrade/plan/plan-document.ts'
 import type { RoleName } from '../../lib/upgrade/role-rights.ts'
 import { reasonsFor, roleFor, rolesFor } from '../../lib/upgrade/roles.ts'
 import { chooseMethod } from '../../lib/upgrade/upgrade-plan.ts'
+import { applyEach, ensureOwnNamespace, jobExists, kindOf } from './apply-job.ts'
 import { type InnerLine, parseInnerLine, valueOf } from './inner-line.ts'
 import { type PackedLine, packLine } from './line-files.ts'
 
@@ -79,11 +71,11 @@ export async function makeJob(
   const sealed = line.command === 'upgrade' ? await sealedPlan(cx, line) : undefined
   const packed = await packLine(cx.world, line, sealed)
   const { role, kubevirt } = await grantOf(cx, options, line, sealed)
-  const { rights, leftOut } = lineRights(useOf(line, role, sealed))
   const catalog = options.namespaceOfCatalog === undefined ? undefined : dnsName(options.namespaceOfCatalog)
-  const roles = rolesFor(role, kubevirt, catalog, rights)
-  const request = requestOf({ ...place, image, roles, packed, options })
-  const items = jobObjects(request)
+  const { items, leftOut, rights, roles } = composeJob(
+    { line, sealed, packed },
+    { ...place, image, role, kubevirt, catalog, options },
+  )
   const document: JobDocument = {
     apiVersion: 'kvup.io/v1alpha1',
     kind: 'JobManifests',
@@ -110,7 +102,8 @@ export const managing = (verb: 'status' | 'logs' | 'delete', { name, namespace }
     ...(namespace === ownNamespace ? [] : [`--job-namespace ${shellWord(namespace)}`]),
   ].join(' ')
 
-function pinnedImage(image: string | undefined): string {
+/** Throws `usage` for what is missing, and for what could be moved. */
+export function pinnedImage(image: string | undefined): string {
   const pins = withPurpose(
     `skopeo inspect --format '{{.Name}}@{{.Digest}}' docker://${shellWord(image?.split('@')[0] ?? 'IMAGE')}`,
     'prints the name with its digest',
@@ -225,20 +218,25 @@ function useOf({ options }: InnerLine, role: RoleName, sealed: SealedPlan | unde
   }
 }
 
-function requestOf({
-  name,
-  namespace,
-  image,
-  roles,
-  packed,
-  options: { schedule, timeZone },
-}: JobPlace & {
+/** Where a Job runs, by which image, and in whose namespace it changes what. */
+export interface JobSetting extends JobPlace {
   image: string
-  roles: readonly Role[]
-  packed: PackedLine
-  options: MakeOptions
-}): JobRequest {
-  return {
+  role: RoleName
+  /** The namespace of KubeVirt. */
+  kubevirt: string
+  catalog?: string | undefined
+  options?: Pick<MakeOptions, 'schedule' | 'timeZone'>
+}
+
+/** All that the cluster gets for a line, with the rights that the line uses. Pure. */
+export function composeJob(
+  { line, sealed, packed }: { line: InnerLine; sealed: SealedPlan | undefined; packed: PackedLine },
+  { name, namespace, image, role, kubevirt, catalog, options = {} }: JobSetting,
+) {
+  const { rights, leftOut } = lineRights(useOf(line, role, sealed))
+  const roles = rolesFor(role, kubevirt, catalog, rights)
+  const { schedule, timeZone } = options
+  const items = jobObjects({
     name,
     namespace,
     image,
@@ -247,7 +245,8 @@ function requestOf({
     roles,
     ...(schedule !== undefined && { schedule: schedule.trim() }),
     ...(timeZone !== undefined && { timeZone }),
-  }
+  })
+  return { items, leftOut, rights, roles }
 }
 
 /** Why each rule stands there, by the object; what kvup makes of its own needs none. */
@@ -263,12 +262,6 @@ function reasonsOf(
 }
 
 type LineUseRights = ReturnType<typeof lineRights>['rights']
-
-const kindOf = ({ kind, apiVersion }: KubeObject): Kind => {
-  const found = jobKinds.find((one) => one.kind === kind && one.apiVersion === apiVersion)
-  if (found === undefined) throw new Error(`${kind} is no kind of a Job`)
-  return found
-}
 
 /** Throws `blocked` for a namespace that is somebody else's, and for a Job of that name that runs another line. */
 async function applyAll(cx: Context, document: JobDocument): Promise<'applied' | 'unchanged'> {
@@ -289,75 +282,23 @@ async function applyAll(cx: Context, document: JobDocument): Promise<'applied' |
     ))
   )
     throw blocked('answered-no', 'Canceled. Nothing was changed.')
-  for (const [index, item] of items.entries()) {
-    cx.signal.throwIfAborted()
-    try {
-      await applyOne(cluster, item)
-    } catch (error) {
-      throw index === 0 || !(error instanceof KvupError) ? error : partly(error, document, index)
-    }
-  }
+  await applyEach(cluster, items, { removes: document.delete, signal: cx.signal })
   return 'applied'
-}
-
-/** What was applied before it is told with the line that removes it. */
-function partly(error: KvupError, { items, ...document }: JobDocument, done: number): KvupError {
-  return new KvupError(error.exitCode, error.reason, error.message, {
-    object: error.object,
-    notes: [
-      ...error.notes,
-      `${done} of ${items.length} objects were applied before it; the Job is not one of them`,
-    ],
-    remedy: [...error.remedy, withPurpose(document.delete, 'removes what was applied')],
-    cause: error,
-  })
-}
-
-async function applyOne({ reader, writer }: Cluster, item: KubeObject): Promise<void> {
-  // What never changes is either the same, or not ours.
-  if (item.kind === ConfigMaps.kind && (await isSameFile(reader, item))) return
-  await writer.apply(kindOf(item), item)
-}
-
-/** gzip of another release may be other bytes of the same file. */
-async function isSameFile(reader: Cluster['reader'], { metadata, ...item }: KubeObject): Promise<boolean> {
-  const [sha256 = ''] = Object.keys((item as ConfigMap).binaryData ?? {})
-  const found = await reader.get(ConfigMaps, metadata)
-  if (found.is !== 'object') return false
-  unpackFile(Buffer.from(found.object.binaryData?.[sha256] ?? '', 'base64'), { path: metadata.name, sha256 })
-  return true
 }
 
 /** True where the same Job is there already. */
 async function ensureOwn({ reader }: Cluster, document: JobDocument): Promise<boolean> {
   const { name, namespace, items } = document
-  const home = await reader.get(Namespaces, { name: namespace })
-  if (home.is === 'object' && !isOwnObject(home.object))
-    throw blocked(
-      'namespace-not-own',
-      `namespace ${namespace} was not made by kvup: whoever can make pods there could use the rights of the Job`,
-      {
-        object: `namespaces/${namespace}`,
-        remedy: 'name another one with --job-namespace, which kvup makes',
-      },
-    )
-  if (home.is !== 'object') return false
+  if (!(await ensureOwnNamespace(reader, namespace))) return false
   for (const kind of [Jobs, CronJobs]) {
     const found = await reader.get<KubeObject>(kind, { name, namespace })
     if (found.is !== 'object') continue
     const wanted = items.find((item) => item.kind === kind.kind)
     if (wanted !== undefined && differences(wanted, found.object).length === 0) return true
-    throw blocked(
-      'job-exists',
-      `there is a ${kind.kind} ${name} in namespace ${namespace}, and it runs another line`,
-      {
-        object: `${kind.plural}/${name} in namespace ${namespace}`,
-        remedy: [
-          withPurpose(managing('status', document), 'shows how far it is'),
-          withPurpose(managing('delete', document), 'removes it, with its rights'),
-        ],
-      },
-    )
+    throw jobExists(kind, document, {
+      status: managing('status', document),
+      delete: managing('delete', document),
+    })
   }
   return false
 }

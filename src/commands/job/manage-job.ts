@@ -14,7 +14,7 @@ import {
   type JobState,
   ownedBy,
 } from '../../lib/job/job-state.ts'
-import type { Reader } from '../../lib/kube/cluster.ts'
+import type { Cluster, Reader, Writer } from '../../lib/kube/cluster.ts'
 import { blocked, type ExitCode, exitCode, isNotFound, usageError } from '../../lib/kube/errors.ts'
 import { ConfigMaps } from '../../lib/kube/kinds/core-kinds.ts'
 import {
@@ -227,19 +227,38 @@ export async function deleteJob(cx: Context, options: DeleteOptions): Promise<Ex
   cx.printer.note(`removes ${what.join(', ')}; the journal remains`)
   if (!(await cx.prompt.confirm(`Delete ${count(found.length, 'object')} of Job ${place.name}?`)))
     throw blocked('answered-no', 'Canceled. Nothing was changed.')
-  for (const { kind, object } of found) {
-    cx.signal.throwIfAborted()
-    const { name, namespace, uid } = object.metadata
-    await writer.delete(kind, { name, namespace }, { uid }).catch((error: unknown) => {
-      if (!isNotFound(error)) throw error
-    })
-  }
+  await removeEach(writer, found, cx.signal)
   cx.printer.result<JobDeletedDocument>(
     { apiVersion: 'kvup.io/v1alpha1', kind: 'JobDeleted', ...place, deleted: what },
     deletedView,
   )
   return exitCode.done
 }
+
+/** In their order; what is gone already is gone. */
+async function removeEach(writer: Writer, found: readonly Owned[], signal: AbortSignal): Promise<void> {
+  for (const { kind, object } of found) {
+    signal.throwIfAborted()
+    const { name, namespace, uid } = object.metadata
+    await writer.delete(kind, { name, namespace }, { uid }).catch((error: unknown) => {
+      if (!isNotFound(error)) throw error
+    })
+  }
+}
+
+/** Removes a Job with all that is its own, or its bindings and roles alone: then its pods can still be read. How many objects went. */
+export async function removeJob(
+  { reader, writer }: Pick<Cluster, 'reader' | 'writer'>,
+  place: JobPlace,
+  { only, signal }: { only?: 'rights'; signal: AbortSignal },
+): Promise<number> {
+  const all = await objectsOf(reader, place)
+  const found = only === undefined ? all : all.filter(({ kind }) => grants.has(kind))
+  await removeEach(writer, found, signal)
+  return found.length
+}
+
+const grants: ReadonlySet<Kind> = new Set<Kind>([ClusterRoleBindings, RoleBindings, ClusterRoles, Roles])
 
 const deletedView: View<JobDeletedDocument> = {
   text: ({ name, namespace, deleted }, paint) => [
