@@ -283,7 +283,12 @@ class FleetRun {
   #note(name: string, told: Partial<FleetResult>): void {
     const before = this.#results.get(name)
     const { error } = told
-    const remedy = error?.remedy && linesFor(this.#clusterOf(name), error.remedy)
+    // A file for the plan of one cluster alone there is none.
+    const alone = `${this.#plan.file}, cluster `
+    const lines = error?.remedy?.map((line) =>
+      line.includes(alone) ? 'kvup fleet plan --help     shows how a new plan is made' : line,
+    )
+    const remedy = lines && linesFor(this.#clusterOf(name), lines)
     if (before)
       this.#results.set(name, { ...before, ...told, ...(error && remedy && { error: { ...error, remedy } }) })
   }
