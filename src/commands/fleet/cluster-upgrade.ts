@@ -82,6 +82,9 @@ async function overWindows(
       const until = Number.isFinite(closes) ? ['--deadline', new Date(closes).toISOString()] : []
       const end = await work(until)
       if (end !== 'window-closed') return end
+      // What is left of it is too short for the next step: that one waits for the next window.
+      const { clock } = one.cx
+      await clock.sleep(Math.max(0, closes - clock.now().getTime()), cx.signal)
     }
   } catch (error) {
     if (!(error instanceof KvupError)) throw error
