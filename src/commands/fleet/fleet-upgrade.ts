@@ -5,7 +5,7 @@ import { leaseLock } from '../../lib/engine/lease.ts'
 import { countedAlerts } from '../../lib/fleet/fleet-alerts.ts'
 import { readFleetPlan, type SealedFleet } from '../../lib/fleet/fleet-plan.ts'
 import { endedBy, type FleetReport, type FleetResult, isDone } from '../../lib/fleet/fleet-report.ts'
-import { failedRow, type FleetRow } from '../../lib/fleet/fleet-rows.ts'
+import { failedRow, type FleetRow, isWell } from '../../lib/fleet/fleet-rows.ts'
 import { type FleetTrace, type FleetWave, stopLimit, traceOf } from '../../lib/fleet/fleet-waves.ts'
 import { inParallel, withinTime } from '../../lib/fleet/in-parallel.ts'
 import { seconds, ticks } from '../../lib/kube/clock.ts'
@@ -16,7 +16,7 @@ import { counted, someOf } from '../../lib/kube/text.ts'
 import { fleetPlanView, fleetReportView } from '../../lib/output/views/fleet-plan.ts'
 import type { PlanDocument } from '../../lib/upgrade/plan/plan-document.ts'
 import { tellScreen } from '../run-change.ts'
-import { type ClusterUpgrade, type PlannedMember, plannedOf, upgradeHere } from './cluster-upgrade.ts'
+import { type ClusterUpgrades, type PlannedMember, plannedOf, upgradesHere } from './cluster-upgrade.ts'
 import { fleetPlanning } from '../fleet.ts'
 import { savePlan } from '../upgrade/upgrade.ts'
 import { type FleetPlanOptions, makeFleetPlan } from './fleet-plan.ts'
@@ -30,6 +30,9 @@ export interface FleetUpgradeOptions extends FleetPlanOptions {
   clusterTimeout: string
   timeout?: string
   replaceRun?: string
+  viaJobs?: boolean
+  image?: string
+  jobNamespace: string
 }
 
 /** `kvup fleet upgrade --plan`: wave by wave, each cluster by its own sealed plan. What was done is read from the journals of the clusters, so that any machine with the same plan goes on. */
@@ -40,11 +43,23 @@ export async function fleetUpgrade(cx: Context, options: FleetUpgradeOptions): P
     cx.printer.result(plan, fleetPlanView)
     return exitCode.done
   }
-  const run = new FleetRun(cx, plan, options)
+  const run = new FleetRun(cx, plan, options, await upgradesBy(cx, plan, options))
   await run.open()
   run.ensureFree()
   if (!(await run.isAgreed())) throw blocked('answered-no', 'Canceled. Nothing was changed.')
   return run.carryOut()
+}
+
+/** By this process, or by Jobs. Throws `usage` for what no Job can run, before anything is asked. */
+async function upgradesBy(cx: Context, plan: SealedFleet, options: FleetUpgradeOptions) {
+  const { timeout, viaJobs, image, jobNamespace } = options
+  const run = { cx, plan, ...(timeout !== undefined && { timeout }) }
+  if (viaJobs) return (await import('./job-upgrade.ts')).upgradesByJobs(run, { image, jobNamespace })
+  if (image !== undefined)
+    throw usageError('contradiction', '--image is of Jobs: add --via-jobs', {
+      remedy: `${cx.world.commandLine} --via-jobs`,
+    })
+  return upgradesHere(run)
 }
 
 /** Makes the plan and saves it before anything is asked: it is what any machine goes on with. Throws `usage` without a name for it, and where that file is there already. */
@@ -100,15 +115,15 @@ class FleetRun {
   readonly #options: FleetUpgradeOptions
   readonly #results = new Map<string, FleetResult>()
   readonly #traces = new Map<string, FleetTrace>()
-  readonly #upgrade: ClusterUpgrade
+  readonly #by: ClusterUpgrades
   #open = new Map<string, OpenMember>()
 
-  constructor(cx: Context, plan: SealedFleet, options: FleetUpgradeOptions) {
+  constructor(cx: Context, plan: SealedFleet, options: FleetUpgradeOptions, by: ClusterUpgrades) {
     this.#cx = cx
     this.#plan = plan
     this.#options = options
-    const { only, timeout } = options
-    this.#upgrade = upgradeHere({ cx, plan, ...(timeout !== undefined && { timeout }) })
+    this.#by = by
+    const { only } = options
     if (only !== undefined && !plan.clusters.some(({ name }) => name === only))
       throw usageError('no-such-cluster', `${plan.file} has no cluster ${JSON.stringify(only)}`, {
         remedy: `name one of ${someOf(plan.clusters.map(({ name }) => name))}`,
@@ -212,6 +227,7 @@ class FleetRun {
             `goes on: ${counted([...this.#traces.values()].filter(({ doneAt }) => doneAt !== undefined).length, 'cluster')} done already`,
           ]
         : []),
+      ...this.#by.before,
     ])
     return this.#cx.prompt.confirm(
       `Upgrade ${counted(clusters.length, 'cluster')} to ${to} in ${counted(waves.length, 'wave')}, as ${file} has it?`,
@@ -418,7 +434,11 @@ class FleetRun {
 
   async #runWave(wave: FleetWave, names: readonly string[]): Promise<void> {
     const left = names.filter((name) => this.#traces.get(name)?.doneAt === undefined)
-    if (left.length < names.length) await this.#ensureWell(names.filter((name) => !left.includes(name)))
+    const done = names.filter((name) => !left.includes(name))
+    if (done.length > 0) {
+      await this.#ensureWell(done)
+      await this.#tidy(done, wave)
+    }
     if (left.length > 0) this.#cx.printer.note(`${waveText(wave)}: ${someOf(left, left.length, 5)}`)
     await inParallel(left, parallelOf(this.#options.parallel), async (name) => {
       const one = this.#open.get(name)
@@ -426,10 +446,18 @@ class FleetRun {
       if (one === undefined || isStopped || this.#cx.signal.aborted) return
       const began = ticks(one.cx.clock)
       this.#note(name, { began: this.#traces.get(name)?.beganAt ?? one.cx.clock.now().toISOString() })
-      const told = await this.#upgrade(one, wave)
+      const told = await this.#by.upgrade(one, wave)
       const took = Math.round((ticks(one.cx.clock) - began) / seconds)
       this.#note(name, { ...told, ended: one.cx.clock.now().toISOString(), seconds: took })
       this.#cx.printer.note(`${name}: ${told.outcome}${told.error ? `: ${told.error.message}` : ''}`)
+    })
+  }
+
+  /** What an earlier process left in clusters that are done. */
+  async #tidy(names: readonly string[], wave: FleetWave): Promise<void> {
+    await inParallel(names, parallelOf(this.#options.parallel), async (name) => {
+      const one = this.#open.get(name)
+      if (one) await this.#by.tidy?.(one, wave)
     })
   }
 
@@ -493,10 +521,6 @@ class FleetRun {
 
 /** What a plan does not hold: how many are asked at a time, and how long. */
 const kept: ReadonlySet<string> = new Set(['--parallel', '--cluster-timeout'])
-
-/** VMs may be left, and the platform around may be busy: what was upgraded is well. */
-const isWell = ({ state, kubevirt }: Pick<FleetRow, 'state' | 'kubevirt'>): boolean =>
-  ['Healthy', 'NotChecked', 'Waiting'].includes(state) || (state === 'Updating' && kubevirt === 'Healthy')
 
 /** A failure for one of these ends the run, however many failures it may have. */
 const alarms: ReadonlySet<string> = new Set(['alert-firing', 'alerts-not-read'])
