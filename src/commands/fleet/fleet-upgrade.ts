@@ -8,6 +8,7 @@ import { endedBy, type FleetReport, type FleetResult, isDone } from '../../lib/f
 import { failedRow, type FleetRow, isWell } from '../../lib/fleet/fleet-rows.ts'
 import { type FleetTrace, type FleetWave, stopLimit, traceOf } from '../../lib/fleet/fleet-waves.ts'
 import { inParallel, withinTime } from '../../lib/fleet/in-parallel.ts'
+import { fileTrouble } from '../../lib/kube/bounded-file.ts'
 import { seconds, ticks } from '../../lib/kube/clock.ts'
 import { parseDuration, spanText } from '../../lib/kube/duration.ts'
 import { blocked, type ExitCode, exitCode, KvupError, locked, usageError } from '../../lib/kube/errors.ts'
@@ -99,9 +100,8 @@ function carryingOutLine(typed: string, file: string): string {
 
 async function readPlan({ world }: Context, file: string): Promise<SealedFleet> {
   const text = await world.readText(file).catch((cause: unknown) => {
-    const why = cause instanceof Error ? cause.message : String(cause)
-    throw usageError('plan-missing', `cannot read the fleet plan ${file}: ${why}`, {
-      remedy: 'make it with --to-file of kvup fleet plan',
+    throw usageError('plan-missing', `cannot read the fleet plan ${shellWord(file)}: ${fileTrouble(cause, 'read')}`, {
+      remedy: `kvup fleet plan --contexts GLOB --to VERSION --to-file ${shellWord(file)}     makes it`,
       cause,
     })
   })

@@ -97,7 +97,7 @@ function startPod(stage: FleetStage, name: string, pod: Pod): Live {
 async function endPod(stage: FleetStage, name: string, pod: Pod, code: number): Promise<void> {
   const { cluster } = stage.cluster(name)
   const { writer } = cluster.cluster()
-  const finishedAt = cluster.store.now?.().toISOString() ?? new Date().toISOString()
+  const finishedAt = new Date().toISOString()
   const terminated = { exitCode: code, reason: code === 0 ? 'Completed' : 'Error', finishedAt }
   const status = {
     phase: code === 0 ? 'Succeeded' : 'Failed',

@@ -36,7 +36,7 @@ const grants = (stage: FleetStage, name: string) =>
   )
 
 test('each cluster is upgraded by its Job; killed, the same line finds the Job that runs; nothing is left but journals', async () => {
-  const { stage, kubelets, names } = await staged(3)
+  const { stage, kubelets, names } = await staged(2)
   const first = stage.start(line)
   await first.until(/prod-0: Job runs/u)
   first.kill('SIGKILL')
@@ -44,8 +44,8 @@ test('each cluster is upgraded by its Job; killed, the same line finds the Job t
   const uid = jobOf(stage, 'prod-0')?.metadata.uid
   expect(uid).toBeDefined()
   const ended = await stage.run(line, 'another')
-  expect({ code: ended.code, said: ended.stderr }).toMatchObject({ code: 0 })
-  expect(ended.stderr).toContain('Rights of the Jobs: kvup-upgrade on 3 clusters')
+  if (ended.code !== 0) throw new Error(`${ended.ms} ${ended.stderr} ${kubelets.started.map((o) => o.cluster + o.pod + o.live.said().stderr.slice(-600) + o.live.said().stdout.slice(-800)).join('|')}`)
+  expect(ended.stderr).toContain('Rights of the Jobs: kvup-upgrade on 2 clusters')
   expect(ended.stderr).toMatch(/prod-0: goes on with Job kvup-fleet/u)
   expect(kubelets.started.map(({ cluster }) => cluster).toSorted()).toEqual(names)
   for (const name of names) {
