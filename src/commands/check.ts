@@ -9,11 +9,12 @@ const lazyAction = async (cx: Context, options: CheckOptions) =>
 
 export function checkCommand(wire: Wire): Command {
   const command = new Command('check')
-  for (const option of options) command.addOption(option)
+  for (const option of checkOptions()) command.addOption(option)
   return command.addHelpText('after', text).action(wire<CheckOptions, []>(lazyAction))
 }
 
-const options = [
+/** Its flags. */
+export const checkOptions = (): Option[] => [
   new Option(
     '--to <version>',
     'version to check an upgrade to, such as v1.9.0, or of HyperConverged; without it kvup checks the present state',

@@ -70,6 +70,13 @@ const fleetEntries: readonly Entry[] = [
     load: async () => (await import('./fleet.ts')).fleetStatusCommand,
   },
   {
+    name: 'check',
+    description: 'Find what is wrong, or blocks an upgrade, on each cluster',
+    kind: 'FleetCheck',
+    formats: ['junit'],
+    load: async () => (await import('./fleet.ts')).fleetCheckCommand,
+  },
+  {
     name: 'plan',
     description: 'Make a sealed plan for each cluster, in waves, in one document',
     kind: 'FleetPlan',

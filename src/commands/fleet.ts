@@ -4,6 +4,8 @@ import { alertsOption, asksCluster, list, manual } from './command-options.ts'
 import type { FleetPlanOptions } from './fleet/fleet-plan.ts'
 import type { FleetUpgradeOptions } from './fleet/fleet-upgrade.ts'
 import { planningFlags } from './upgrade.ts'
+import { checkOptions } from './check.ts'
+import type { FleetCheckOptions } from './fleet/fleet-check.ts'
 import type { FleetStatusOptions } from './fleet/fleet-status.ts'
 
 const lazyStatus = async (cx: Context, options: FleetStatusOptions) =>
@@ -55,6 +57,39 @@ export function fleetStatusCommand(wire: Wire): Command {
       }),
     )
     .action(wire<FleetStatusOptions, []>(lazyStatus))
+}
+
+const lazyCheck = async (cx: Context, options: FleetCheckOptions) =>
+  (await import('./fleet/fleet-check.ts')).fleetCheck(cx, options)
+
+/** Flags of `kvup check` that are meant for many clusters: none makes pods, or reads a saved one. */
+const checked: ReadonlySet<string> = new Set([
+  '--to',
+  '--method',
+  '--manifest',
+  '--releases',
+  '--accept',
+  '--strict',
+])
+
+export function fleetCheckCommand(wire: Wire): Command {
+  const command = new Command('check')
+  for (const option of [...fleetFlags(), ...checkOptions().filter(({ long }) => checked.has(long ?? ''))])
+    command.addOption(option)
+  return command
+    .addHelpText(
+      'after',
+      manual({
+        examples: [
+          ["kvup fleet check --contexts 'prod-*' --to v1.8.4", 'what blocks this upgrade, and where'],
+          ["kvup fleet check --contexts '*' -o junit", 'a suite per cluster, for CI'],
+        ],
+        more: 'Each line has the verdict of kvup check. Below stands what several clusters have in common.\nRisks that the fleet file accepts for a cluster count there alone. One that does not answer is a line, and exit 8.',
+        formats: ['junit'],
+        codes: asksCluster,
+      }),
+    )
+    .action(wire<FleetCheckOptions, []>(lazyCheck))
 }
 
 const lazyPlan = async (cx: Context, options: FleetPlanOptions) =>
@@ -117,7 +152,9 @@ const lazyUpgrade = async (cx: Context, options: FleetUpgradeOptions) =>
   (await import('./fleet/fleet-upgrade.ts')).fleetUpgrade(cx, options)
 
 /** Flags of the plan that the help of an upgrade shows; `kvup fleet plan --help` has all of them. */
-const ofBoth: ReadonlySet<string> = new Set(['--contexts', '--file', '--to', '--to-file'])
+const ofBoth: ReadonlySet<string> = new Set(
+  '--contexts --file --to --canary --wave-size --soak --stop-after --to-file'.split(' '),
+)
 const ofRun: ReadonlySet<string> = new Set(['--parallel', '--cluster-timeout'])
 
 export function fleetUpgradeCommand(wire: Wire): Command {

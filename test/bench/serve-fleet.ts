@@ -14,6 +14,8 @@ export interface FleetCluster {
   uid: string
   url: string
   cluster: SimulatedCluster
+  /** What its time was by this machine's clock. */
+  wallTime(at: Date): Date
   stop(): Promise<void>
 }
 
@@ -30,6 +32,7 @@ export async function serveFleet(
 ): Promise<readonly FleetCluster[]> {
   const served: FleetCluster[] = []
   for (const name of names) {
+    const began = systemClock.now().getTime()
     const clock = scaledClock(systemClock, speed)
     const cluster = await simulate({ clock, ...shapeOf(name) })
     const system = cluster.store.read(Namespaces, { name: 'kube-system' })
@@ -40,7 +43,8 @@ export async function serveFleet(
       await server.close()
       await cluster.stop()
     }
-    served.push({ name, uid, url: server.url, cluster, stop })
+    const wallTime = (at: Date) => new Date(began + (at.getTime() - began) / speed)
+    served.push({ name, uid, url: server.url, cluster, wallTime, stop })
   }
   const extensions = speed === 1 ? undefined : [{ name: paceExtension, extension: { speed } }]
   const config = {

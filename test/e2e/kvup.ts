@@ -29,6 +29,8 @@ export interface KvupOptions {
   env?: Readonly<Record<string, string>>
   /** Under this host name, as on another machine. Needs root, or user namespaces. */
   host?: string
+  /** Default: the lab's folder. */
+  cwd?: string
   /** What is started in place of the built program: the file of `npm run package`. */
   program?: readonly string[]
 }
@@ -52,7 +54,7 @@ function follow(lab: Lab, [command = '', ...args]: readonly string[], options: K
   const began = Date.now()
   let endedAt = began
   const child = spawn(command, args, {
-    cwd: lab.dir,
+    cwd: options.cwd ?? lab.dir,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
       PATH: process.env['PATH'],

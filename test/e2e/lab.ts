@@ -45,6 +45,8 @@ export interface Lab {
   auditWrites(filter: AuditFilter): Promise<AuditWrite[]>
   /** A kubeconfig with a token of a new ServiceAccount, which has the rights of this RBAC manifest and no other. */
   serviceAccountKubeconfig(name: string, manifest: string): Promise<string>
+  /** From now on only these tags of KubeVirt's images can be pulled. */
+  pullable(...tags: readonly Release[]): Promise<void>
   stop(): Promise<void>
 }
 
@@ -112,6 +114,7 @@ function labIn(dir: string): Lab {
     object,
     auditWrites: (filter) => readWrites(path.join(dir, 'log/audit.log'), filter),
     serviceAccountKubeconfig: (name, manifest) => accountIn({ dir, kubeconfig, kubectl }, name, manifest),
+    pullable: (...tags) => logged(dir, 'pullable', [dir, ...tags]),
     stop: async () => {
       await run(path.join(programs, 'down'), [dir])
     },

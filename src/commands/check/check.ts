@@ -40,6 +40,8 @@ export interface CheckOptions {
   to?: string
   method: 'auto' | 'image-tag' | 'operator-manifest' | 'olm'
   manifest?: string
+  /** No flag: of the manifest, where it was read before. */
+  objects?: readonly KubeObject[]
   releases?: string
   accept: readonly string[]
   strict?: boolean
@@ -70,7 +72,7 @@ export async function checkDocument(
   const to = options.to === undefined ? undefined : parseVersion(options.to)
   const releases = await readReleases(cx.world, options.releases)
   const accepted = acceptedRisks(options.accept, releases)
-  const manifest = await manifestObjects(cx, options.manifest, to)
+  const manifest = options.objects ?? (await manifestObjects(cx, options.manifest, to))
   const snapshot = await open()
   await ensurePlace(snapshot, { namespace: cx.flags.namespace })
   cx.printer.awaiting('running the checks')

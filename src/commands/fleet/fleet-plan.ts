@@ -53,7 +53,7 @@ export async function fleetPlan(cx: Context, options: FleetPlanOptions): Promise
 
 /** Asks every cluster, and seals the plans of all. Throws what stands against the worst of them, below what is known of each. */
 export async function makeFleetPlan(cx: Context, options: FleetPlanOptions): Promise<FleetPlanDocument> {
-  const { to, stopAfter, soak } = options
+  const { to, toFile, stopAfter, soak } = options
   if (to === undefined)
     throw usageError('no-target', 'name the version: --to VERSION', {
       remedy: 'kvup releases     lists them',
@@ -144,7 +144,7 @@ function alertRule({ stopOnAlert, alerts }: FleetPlanOptions): AlertRule | undef
 async function firingBefore({ cx }: OpenMember, rule: AlertRule): Promise<readonly string[]> {
   const fired = await countedAlerts((await cx.cluster()).reader, rule)
   if ('firing' in fired) return fired.firing
-  throw blocked('alerts-not-read', `--stop-on-alert cannot be kept: ${fired.why}`, {
+  throw blocked('alerts-not-read', `--stop-on-alert cannot be followed: ${fired.why}`, {
     remedy:
       rule.by === 'proxy'
         ? "add --alerts=route, which sends your token to the platform's own thanos-querier"

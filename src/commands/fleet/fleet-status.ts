@@ -1,23 +1,13 @@
 import type { Context } from '../../context.ts'
 import { failedRow, fleetCode, type FleetRow, inOrder, rowOf } from '../../lib/fleet/fleet-rows.ts'
-import { inParallel, withinTime } from '../../lib/fleet/in-parallel.ts'
 import { ownClock, seconds } from '../../lib/kube/clock.ts'
-import { parseDuration } from '../../lib/kube/duration.ts'
-import { type ExitCode, KvupError } from '../../lib/kube/errors.ts'
+import type { ExitCode } from '../../lib/kube/errors.ts'
 import { oncePaged, withKnownGroups } from '../../lib/kube/read-cache.ts'
 import { leaseWatchOf } from '../../lib/kubevirt/lease-holders.ts'
 import { readerFor } from '../../lib/kubevirt/snapshot.ts'
 import { type FleetStatusDocument, fleetStatusView } from '../../lib/output/views/fleet.ts'
 import { readClusterState } from '../status/status-document.ts'
-import {
-  fleetMembers,
-  linesFor,
-  type FleetOptions,
-  limitOf,
-  openFleet,
-  type OpenMember,
-  parallelOf,
-} from './members.ts'
+import { eachOpen, fleetMembers, type FleetOptions, linesFor, openFleet, type OpenMember } from './members.ts'
 
 export interface FleetStatusOptions extends FleetOptions {
   watch?: boolean
@@ -64,24 +54,13 @@ const documentOf = ({ clock }: Context, rows: readonly FleetRow[]): FleetStatusD
   items: inOrder(rows),
 })
 
-/** The row of each; one that stops answering meanwhile is one that does not answer. */
-export async function readRows(
+/** The row of each. */
+export const readRows = (
   cx: Context,
   open: readonly OpenMember[],
   options: FleetOptions,
-): Promise<readonly FleetRow[]> {
-  const ms = parseDuration(options.clusterTimeout)
-  return inParallel(open, parallelOf(options.parallel), async (one) => {
-    try {
-      return await withinTime(readRow(one), limitOf(cx, ms))
-    } catch (error) {
-      if (!(error instanceof KvupError) || cx.signal.aborted) throw error
-      return failedRow(one.place, error)
-    } finally {
-      one.over.abort(new Error('it was looked at'))
-    }
-  })
-}
+): Promise<readonly FleetRow[]> =>
+  eachOpen(cx, open, options, { work: readRow, failed: ({ place }, error) => failedRow(place, error) })
 
 /** The line of one cluster, by the judgement of `kvup status`. */
 export async function readRow({

@@ -100,10 +100,14 @@ function carryingOutLine(typed: string, file: string): string {
 
 async function readPlan({ world }: Context, file: string): Promise<SealedFleet> {
   const text = await world.readText(file).catch((cause: unknown) => {
-    throw usageError('plan-missing', `cannot read the fleet plan ${shellWord(file)}: ${fileTrouble(cause, 'read')}`, {
-      remedy: `kvup fleet plan --contexts GLOB --to VERSION --to-file ${shellWord(file)}     makes it`,
-      cause,
-    })
+    throw usageError(
+      'plan-missing',
+      `cannot read the fleet plan ${shellWord(file)}: ${fileTrouble(cause, 'read')}`,
+      {
+        remedy: `kvup fleet plan --contexts GLOB --to VERSION --to-file ${shellWord(file)}     makes it`,
+        cause,
+      },
+    )
   })
   return readFleetPlan(text, file)
 }

@@ -156,6 +156,29 @@ export async function openFleet(
   }
 }
 
+/** The work on each, within its time; one that stops answering meanwhile is one that does not answer. Nothing more is asked of it afterwards. */
+export async function eachOpen<R>(
+  cx: Context,
+  open: readonly OpenMember[],
+  { clusterTimeout, parallel }: Pick<FleetOptions, 'clusterTimeout' | 'parallel'>,
+  {
+    work,
+    failed,
+  }: { work: (one: OpenMember) => Promise<R>; failed: (one: OpenMember, error: KvupError) => R },
+): Promise<readonly R[]> {
+  const ms = parseDuration(clusterTimeout)
+  return inParallel(open, parallelOf(parallel), async (one) => {
+    try {
+      return await withinTime(work(one), limitOf(cx, ms))
+    } catch (error) {
+      if (!(error instanceof KvupError) || cx.signal.aborted) throw error
+      return failed(one, error)
+    } finally {
+      one.over.abort(new Error('it was looked at'))
+    }
+  })
+}
+
 /** By this machine's clock: a simulated cluster says only later how fast its time runs. */
 export const limitOf = ({ clock, signal }: Context, ms: number) => ({ clock: ownClock(clock), ms, signal })
 

@@ -72,7 +72,7 @@ test('where alerts cannot be read no plan is made that promises to stop at them'
     'kubernetes-window',
   ])
   expect(ran.code).toBe(3)
-  expect(ran.stderr).toContain('--stop-on-alert cannot be kept')
+  expect(ran.stderr).toContain('--stop-on-alert cannot be followed')
   expect(ran.stderr).toContain('--alerts=route')
   expect(await stage.run(['fleet', 'plan', ...planning, '--alerts', 'route'])).toMatchObject({ code: 2 })
 })

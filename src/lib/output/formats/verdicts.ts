@@ -10,8 +10,10 @@ import type { VmRestartsDocument, WorkloadsUpdateDocument } from '../../vms/wave
 import type { WorkloadStrategyDocument } from '../../vms/strategy/set-strategy.ts'
 import type { RestartRequiredDocument } from '../../vms/rollout/rollout-strategy.ts'
 import type { FleetPlanDocument } from '../../fleet/fleet-plan.ts'
-import { type FleetReport, fleetReportText, isDone } from '../../fleet/fleet-report.ts'
+import type { FleetReport } from '../../fleet/fleet-report.ts'
+import { fleetReportText } from '../views/fleet-results.ts'
 import { type FleetStatusDocument, fleetText, toneOf } from '../views/fleet.ts'
+import { type FleetCheckDocument, fleetCheckText, worstTone } from '../views/fleet-check.ts'
 import { fleetPlanText } from '../views/fleet-plan.ts'
 import { count } from '../text.ts'
 import type { Document } from '../printer.ts'
@@ -47,6 +49,7 @@ const verdicts: Verdicts = {
   FleetPlan: judging(fleetPlanVerdict),
   FleetReport: judging(fleetVerdict),
   FleetStatus: judging(fleetStatusVerdict),
+  FleetCheck: judging(fleetCheckVerdict),
   WorkloadStrategy: judging(strategyVerdict),
 }
 
@@ -69,9 +72,14 @@ function fleetPlanVerdict(plan: FleetPlanDocument & Document): Verdict {
 }
 
 function fleetVerdict(report: FleetReport & Document): Verdict {
-  const left = report.items.filter((one) => !isDone(one))
+  const left = report.items.filter(({ outcome }) => outcome !== 'done' && outcome !== 'nothing-to-do')
   const isBad = left.some(({ outcome }) => outcome === 'failed' || outcome === 'unreachable')
   return { is: left.length === 0 ? 'good' : isBad ? 'bad' : 'warning', text: fleetReportText(report) }
+}
+
+function fleetCheckVerdict(document: FleetCheckDocument): Verdict {
+  const tone = worstTone(document.items)
+  return { is: tone === 'bad' ? 'bad' : tone === 'warn' ? 'warning' : 'good', text: fleetCheckText(document) }
 }
 
 function fleetStatusVerdict({ items }: FleetStatusDocument): Verdict {

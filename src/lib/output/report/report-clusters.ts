@@ -1,5 +1,5 @@
 import { spanText } from '../../kube/duration.ts'
-import { resultWords, waveName } from '../../fleet/fleet-report.ts'
+import { resultWords, waveName } from '../views/fleet-results.ts'
 import { type Fields, fieldsOf, listOf, numberOf, textOf, textsOf, timeOf } from './fields.ts'
 import { type BarTone, type Lane, lane } from './lanes.ts'
 
@@ -18,8 +18,18 @@ export function clustersOf(document: Fields): ClusterTable | undefined {
     }
   if (document['kind'] === 'FleetPlan')
     return {
-      heads: ['Cluster', 'Wave', 'From', 'Method', 'Takes at most', 'Time window', 'Against it'],
+      heads: ['Cluster', 'Wave', 'From', 'Method', 'Takes at most', 'When', 'Against it'],
       rows: listOf(document['clusters']).map((one) => planRow(one, listOf(document['waves']))),
+    }
+  if (document['kind'] === 'FleetCheck')
+    return {
+      heads: ['Cluster', 'Check', 'Version', 'Blockers', 'Warnings', 'Not checked', 'Why'],
+      rows: listOf(document['items']).map((one) => [
+        ...['name', 'state', 'version', 'blockers', 'warnings', 'notChecked'].map(
+          (key) => textOf(one[key]) ?? '',
+        ),
+        textOf(fieldsOf(one['error'])['message']) ?? textOf(listOf(one['findings'])[0]?.['summary']) ?? '',
+      ]),
     }
   if (document['kind'] === 'FleetStatus')
     return {
@@ -90,10 +100,11 @@ const tones: Readonly<Record<string, BarTone>> = {
   'not-begun': 'dim',
 }
 
-/** What speaks against clusters of a fleet plan, each finding once, with its clusters. */
+/** What speaks against clusters of a fleet, each finding once, with its clusters. */
 export function fleetFindings(document: Fields): readonly Fields[] {
-  const found = listOf(document['clusters']).flatMap((one) => {
-    const plan = fieldsOf(one['plan'])
+  const found = [...listOf(document['clusters']), ...listOf(document['items'])].flatMap((one) => {
+    // Of a plan; a check has its findings itself.
+    const plan = one['plan'] === undefined ? one : fieldsOf(one['plan'])
     const accepted = new Set(listOf(plan['accepted']).map(({ id }) => id))
     return listOf(plan['findings']).map((finding) => ({
       name: nameOf(one),

@@ -29,7 +29,7 @@ export function findingsOf(document: Fields): readonly ReportFinding[] {
   const risks = new Map(acceptedOf(document).map((risk) => [risk.id, risk]))
   const found = isCheck
     ? listOf(document['items']).flatMap(ofCheck)
-    : document['kind'] === 'FleetPlan'
+    : document['kind'] === 'FleetPlan' || document['kind'] === 'FleetCheck'
       ? fleetFindings(document)
       : listOf(document['findings'])
   return found

@@ -25,6 +25,7 @@ export const reportKinds: Readonly<Record<string, string>> = {
   EusReport: 'EUS upgrade',
   WorkloadsUpdate: 'Update of VMs',
   VmRestarts: 'Restarts of VMs',
+  FleetCheck: 'Check of a fleet',
   FleetPlan: 'Fleet plan',
   FleetReport: 'Fleet upgrade',
   FleetStatus: 'Fleet',

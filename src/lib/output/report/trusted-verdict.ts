@@ -109,6 +109,7 @@ const shapes: Readonly<Record<string, Holds>> = {
     clusters: list(shape({ name: text, error: optional(shape({})) })),
     seal: optional(shape({ by: text })),
   }),
+  FleetCheck: shape({ items: list(shape({ name: text, state: text, findings: found })) }),
   FleetStatus: shape({ items: list(shape({ name: text, state: text })) }),
   History: shape({
     runs: list(

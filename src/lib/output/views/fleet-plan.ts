@@ -1,12 +1,6 @@
 import type { FleetPlanDocument, PlannedCluster } from '../../fleet/fleet-plan.ts'
-import {
-  fleetReportText,
-  outcomes,
-  resultWords,
-  waveName,
-  type FleetReport,
-  type FleetResult,
-} from '../../fleet/fleet-report.ts'
+import type { FleetReport, FleetResult } from '../../fleet/fleet-report.ts'
+import { fleetReportText, outcomes, resultWords, waveName } from './fleet-results.ts'
 import { spanText } from '../../kube/duration.ts'
 import { counted } from '../../kube/text.ts'
 import type { Column, Tone, View } from '../printer.ts'

@@ -100,7 +100,8 @@ export const fleetStatusView: View<FleetStatusDocument> = {
   },
 }
 
-function sameClusterLines(items: readonly Pick<FleetRow, 'name' | 'also'>[], width: number): string[] {
+/** Which contexts were passed over, being of a cluster that another one names. */
+export function sameClusterLines(items: readonly Pick<FleetRow, 'name' | 'also'>[], width: number): string[] {
   return items.flatMap(({ name, also = [] }) =>
     also.length === 0
       ? []
