@@ -53,7 +53,7 @@ export async function fleetPlan(cx: Context, options: FleetPlanOptions): Promise
 
 /** Asks every cluster, and seals the plans of all. Throws what stands against the worst of them, below what is known of each. */
 export async function makeFleetPlan(cx: Context, options: FleetPlanOptions): Promise<FleetPlanDocument> {
-  const { to, toFile, stopAfter, soak } = options
+  const { to, stopAfter, soak } = options
   if (to === undefined)
     throw usageError('no-target', 'name the version: --to VERSION', {
       remedy: 'kvup releases     lists them',

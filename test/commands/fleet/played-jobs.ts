@@ -32,9 +32,10 @@ export function playJobs(
     while (!stopped.signal.aborted) {
       for (const { name } of stage.clusters)
         for (const pod of runningPods(stage, name)) {
-          const { uid = '' } = pod.metadata
-          if (seen.has(uid)) continue
-          seen.add(uid)
+          // Simulated clusters give their objects the same uids.
+          const key = `${name} ${pod.metadata.uid}`
+          if (seen.has(key)) continue
+          seen.add(key)
           const code = ends[name]
           if (code === undefined) {
             const live = startPod(stage, name, pod)
@@ -70,7 +71,7 @@ function runningPods(stage: FleetStage, name: string): readonly Pod[] {
 
 function startPod(stage: FleetStage, name: string, pod: Pod): Live {
   const { initContainers = [], containers = [] } = pod.spec ?? {}
-  const cwd = join(stage.folder, pod.metadata.name)
+  const cwd = join(stage.folder, `${name}-${pod.metadata.name}`)
   mkdirSync(cwd)
   const maps = stage.cluster(name).cluster.store.list(ConfigMaps, { namespace }).items as readonly ConfigMap[]
   for (const file of (initContainers[0]?.args ?? []).slice(5).map(parsePackedWord)) {
