@@ -74,7 +74,10 @@ const mayImport: Record<string, { code: string[]; types?: string[] }> = {
       'kube',
     ],
   },
-  fleet: { code: ['engine', 'openshift', 'vms', 'kube', 'kube/base'], types: ['status', 'upgrade', 'checks'] },
+  fleet: {
+    code: ['engine', 'openshift', 'vms', 'kube', 'kube/base'],
+    types: ['status', 'upgrade', 'checks'],
+  },
   simulator: { code: ['kube', 'kube/base', 'releases'] },
   job: { code: ['upgrade', 'kube', 'kube/base'] },
   rehearsal: {

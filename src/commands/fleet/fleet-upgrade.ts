@@ -87,13 +87,14 @@ async function planAndUpgrade(cx: Context, options: FleetUpgradeOptions): Promis
   return fleetUpgrade({ ...cx, world: { ...cx.world, commandLine: line } }, { ...options, plan: toFile })
 }
 
+const longsOf = (options: readonly Option[]): readonly string[] => options.flatMap(({ long }) => long ?? [])
+
 /** The same line without what the plan holds. */
 function carryingOutLine(typed: string, file: string): string {
   const held = fleetPlanning().filter(({ long }) => !kept.has(long ?? ''))
-  const flags = (some: readonly Option[]) => some.flatMap(({ long }) => long ?? [])
   const words = withoutFlags(wordsOf(typed), {
-    alone: flags(held.filter(({ required, optional }) => !required && !optional)),
-    valued: flags(held.filter(({ required, optional }) => required || optional)),
+    alone: longsOf(held.filter(({ required, optional }) => !required && !optional)),
+    valued: longsOf(held.filter(({ required, optional }) => required || optional)),
   })
   return [...words, '--plan', shellWord(file)].join(' ')
 }
@@ -327,21 +328,18 @@ class FleetRun {
   #ensureGoesOn(wave: FleetWave): void {
     this.#cx.signal.throwIfAborted()
     const failures = this.#failures
-    const inCanary = failures.find((one) => one.wave === 0)
-    const person = failures.find(({ outcome }) => outcome === 'needs-person')
-    const alarmed = failures.find(({ error }) => alarms.has(error?.reason ?? ''))
-    const isOver = failures.length >= this.#limit
-    const [first] = failures
-    const worst = inCanary ?? person ?? alarmed ?? first
-    if (worst === undefined || !(inCanary || person || alarmed || isOver)) return
+    const rules: readonly (readonly [what: string, worst: FleetResult | undefined])[] = [
+      ['the canary failed', failures.find((one) => one.wave === 0)],
+      ['a person is needed', failures.find(({ outcome }) => outcome === 'needs-person')],
+      ['--stop-on-alert', failures.find(({ error }) => alarms.has(error?.reason ?? ''))],
+      [
+        `${failures.length} failed (--stop-after ${this.#plan.stopAfter})`,
+        failures.length >= this.#limit ? failures[0] : undefined,
+      ],
+    ]
+    const [what, worst] = rules.find(([, one]) => one !== undefined) ?? []
+    if (worst === undefined) return
     const begun = this.#ended().filter(({ outcome }) => outcome === 'not-begun').length
-    const what = inCanary
-      ? 'the canary failed'
-      : person
-        ? 'a person is needed'
-        : alarmed
-          ? '--stop-on-alert'
-          : `${failures.length} failed (--stop-after ${this.#plan.stopAfter})`
     const { code = exitCode.blocked, reason = 'fleet-stopped', message = '' } = worst.error ?? {}
     throw new KvupError(
       code as ExitCode,

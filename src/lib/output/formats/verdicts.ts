@@ -11,10 +11,16 @@ import type { WorkloadStrategyDocument } from '../../vms/strategy/set-strategy.t
 import type { RestartRequiredDocument } from '../../vms/rollout/rollout-strategy.ts'
 import type { FleetPlanDocument } from '../../fleet/fleet-plan.ts'
 import type { FleetReport } from '../../fleet/fleet-report.ts'
-import { fleetReportText } from '../views/fleet-results.ts'
-import { type FleetStatusDocument, fleetText, toneOf } from '../views/fleet.ts'
-import { type FleetCheckDocument, fleetCheckText, worstTone } from '../views/fleet-check.ts'
-import { fleetPlanText } from '../views/fleet-plan.ts'
+import type { FleetStatusDocument } from '../views/fleet.ts'
+import type { FleetCheckDocument } from '../views/fleet-check.ts'
+import {
+  fleetCheckText,
+  fleetPlanText,
+  fleetReportText,
+  fleetText,
+  toneOf,
+  worstTone,
+} from '../views/fleet-words.ts'
 import { count } from '../text.ts'
 import type { Document } from '../printer.ts'
 import type { CheckDocument } from '../views/check-report.ts'

@@ -1,5 +1,5 @@
 import { spanText } from '../../kube/duration.ts'
-import { resultWords, waveName } from '../views/fleet-results.ts'
+import { resultWords, waveName } from '../views/fleet-words.ts'
 import { type Fields, fieldsOf, listOf, numberOf, textOf, textsOf, timeOf } from './fields.ts'
 import { type BarTone, type Lane, lane } from './lanes.ts'
 
@@ -24,22 +24,24 @@ export function clustersOf(document: Fields): ClusterTable | undefined {
   if (document['kind'] === 'FleetCheck')
     return {
       heads: ['Cluster', 'Check', 'Version', 'Blockers', 'Warnings', 'Not checked', 'Why'],
-      rows: listOf(document['items']).map((one) => [
-        ...['name', 'state', 'version', 'blockers', 'warnings', 'notChecked'].map(
-          (key) => textOf(one[key]) ?? '',
+      rows: listOf(document['items']).map((one) =>
+        cellsOf(one, ['name', 'state', 'version', 'blockers', 'warnings', 'notChecked']).concat(
+          textOf(fieldsOf(one['error'])['message']) ?? textOf(listOf(one['findings'])[0]?.['summary']) ?? '',
         ),
-        textOf(fieldsOf(one['error'])['message']) ?? textOf(listOf(one['findings'])[0]?.['summary']) ?? '',
-      ]),
+      ),
     }
   if (document['kind'] === 'FleetStatus')
     return {
       heads: ['Cluster', 'State', 'Version', 'VMs', 'Outdated', 'Why'],
       rows: listOf(document['items']).map((one) =>
-        ['name', 'state', 'version', 'vms', 'outdated', 'why'].map((key) => textOf(one[key]) ?? ''),
+        cellsOf(one, ['name', 'state', 'version', 'vms', 'outdated', 'why']),
       ),
     }
   return undefined
 }
+
+const cellsOf = (one: Fields, keys: readonly string[]): readonly string[] =>
+  keys.map((key) => textOf(one[key]) ?? '')
 
 function resultRow(result: Fields): readonly string[] {
   const { begins, ends } = spanOf(result)
@@ -113,8 +115,8 @@ export function fleetFindings(document: Fields): readonly Fields[] {
   })
   const keyOf = ({ finding: { id, accepted } }: (typeof found)[number]) =>
     `${String(id)} ${accepted === true}`
-  return [...Map.groupBy(found, keyOf).values()].map((alike) => ({
-    ...alike[0]?.finding,
-    objects: alike.map(({ name }) => `cluster/${name}`),
-  }))
+  return [...Map.groupBy(found, keyOf).values()].map((alike): Fields => {
+    const objects = alike.map(({ name }) => `cluster/${name}`)
+    return Object.assign({}, alike[0]?.finding, { objects })
+  })
 }

@@ -1,11 +1,7 @@
-import {
-  type CommonFinding,
-  type FleetCheckRow,
-  type FleetCheckState,
-  type FleetFinding,
-} from '../../fleet/fleet-checks.ts'
+import { type CommonFinding, type FleetCheckRow, type FleetFinding } from '../../fleet/fleet-checks.ts'
+import { checkWords, fleetCheckText } from './fleet-words.ts'
 import { counted, someOf } from '../../kube/text.ts'
-import type { Column, Document, Paint, Tone, View } from '../printer.ts'
+import type { Column, Document, Paint, View } from '../printer.ts'
 import { table } from '../table.ts'
 import { brief, helpLine, wrap } from '../text.ts'
 import { sameClusterLines, type SuiteCase, suites } from './fleet.ts'
@@ -24,41 +20,14 @@ export interface FleetCheckDocument extends Document {
   common: readonly CommonFinding[]
 }
 
-const words: Readonly<
-  Record<FleetCheckState, readonly [word: string, tone: Tone, mark: keyof Paint['mark']]>
-> = {
-  Unreachable: ['unreachable', 'bad', 'failed'],
-  Failed: ['failed', 'bad', 'failed'],
-  Forbidden: ['not readable', 'bad', 'failed'],
-  NotInstalled: ['not installed', 'warn', 'warning'],
-  Blocked: ['blocked', 'bad', 'failed'],
-  Passed: ['passed', 'good', 'done'],
-}
-
-/** Whether any is not passed, and how bad that is. */
-export const worstTone = (items: readonly Pick<FleetCheckRow, 'state'>[]): Tone => {
-  const tones = new Set(items.map(({ state }) => words[state][1]))
-  return tones.has('bad') ? 'bad' : tones.has('warn') ? 'warn' : 'good'
-}
-
-/** `23 clusters: 1 unreachable, 2 blocked, 20 passed`. */
-export function fleetCheckText({ items, to }: FleetCheckDocument): string {
-  const counts = Object.entries(words).flatMap(([state, [word]]) => {
-    const many = items.filter((row) => row.state === state).length
-    return many === 0 ? [] : [`${many} ${word}`]
-  })
-  const asked = to === undefined ? '' : ` for an upgrade to ${to}`
-  return `${counted(items.length, 'cluster')}${asked}: ${counts.join(', ')}`
-}
-
 const worstOf = ({ findings: [worst], error }: FleetCheckRow): string | undefined =>
   error === undefined ? worst && `${worst.id}: ${worst.summary}` : error.message
 
 const columns = ({ mark }: Pick<Paint, 'mark'>): readonly Column<FleetCheckRow>[] => [
   {
     name: 'CHECK',
-    cell: ({ state }) => `${mark[words[state][2]]} ${words[state][0]}`,
-    tone: ({ state }) => words[state][1],
+    cell: ({ state }) => `${mark[checkWords[state][2]]} ${checkWords[state][0]}`,
+    tone: ({ state }) => checkWords[state][1],
   },
   { name: 'CLUSTER', cell: ({ name }) => name },
   { name: 'VERSION', cell: ({ version }) => version },
@@ -83,7 +52,7 @@ export const fleetCheckView: View<FleetCheckDocument> = {
   text(document, paint, size) {
     const { items, common } = document
     const [worst] = items
-    const tone = worst === undefined ? 'dim' : words[worst.state][1]
+    const tone = worst === undefined ? 'dim' : checkWords[worst.state][1]
     return [
       ...wrap(paint[tone](fleetCheckText(document)), size.columns),
       '',

@@ -1,8 +1,7 @@
 import type { FleetPlanDocument, PlannedCluster } from '../../fleet/fleet-plan.ts'
 import type { FleetReport, FleetResult } from '../../fleet/fleet-report.ts'
-import { fleetReportText, outcomes, resultWords, waveName } from './fleet-results.ts'
+import { fleetPlanText, fleetReportText, outcomes, resultWords, waveName } from './fleet-words.ts'
 import { spanText } from '../../kube/duration.ts'
-import { counted } from '../../kube/text.ts'
 import type { Column, Tone, View } from '../printer.ts'
 import { table } from '../table.ts'
 import { brief, helpLine, wrap } from '../text.ts'
@@ -33,10 +32,6 @@ const planColumns: readonly Column<PlanRow>[] = [
     tone: ({ error }) => (error ? 'bad' : undefined),
   },
 ]
-
-/** `KubeVirt to v1.8.4 on 3 clusters in 2 waves` */
-export const fleetPlanText = ({ to, clusters, waves }: FleetPlanDocument): string =>
-  `KubeVirt to ${to} on ${counted(clusters.length, 'cluster')} in ${counted(waves.length, 'wave')}`
 
 /** Wave by wave, with what stands against each cluster. */
 export const fleetPlanView: View<FleetPlanDocument> = {

@@ -1,6 +1,7 @@
-import type { FleetRow, FleetState } from '../../fleet/fleet-rows.ts'
-import { counted, someOf } from '../../kube/text.ts'
+import type { FleetRow } from '../../fleet/fleet-rows.ts'
+import { someOf } from '../../kube/text.ts'
 import { element, escaped, xmlFile } from '../formats/junit.ts'
+import { fleetText, stateWords } from './fleet-words.ts'
 import type { Column, Document, Paint, Tone, View } from '../printer.ts'
 import { table } from '../table.ts'
 import { brief, helpLine, wrap } from '../text.ts'
@@ -13,25 +14,6 @@ export interface FleetStatusDocument extends Document {
   items: readonly FleetRow[]
 }
 
-const words: Readonly<Record<FleetState, readonly [word: string, tone: Tone]>> = {
-  Unreachable: ['unreachable', 'bad'],
-  Failed: ['failed', 'bad'],
-  Forbidden: ['not readable', 'bad'],
-  Degraded: ['degraded', 'bad'],
-  Stalled: ['stalled', 'bad'],
-  OutOfStep: ['out of step', 'bad'],
-  CanaryFailed: ['canary failed', 'bad'],
-  MigrationsFailing: ['migrations failing', 'bad'],
-  NotInstalled: ['not installed', 'warn'],
-  NoCluster: ['no cluster', 'warn'],
-  Interrupted: ['interrupted', 'warn'],
-  Waiting: ['waiting', 'warn'],
-  Updating: ['updating', 'strong'],
-  Running: ['running', 'strong'],
-  NotChecked: ['partly checked', 'warn'],
-  Healthy: ['healthy', 'good'],
-}
-
 const markOf: Readonly<Partial<Record<Tone, keyof Paint['mark']>>> = {
   bad: 'failed',
   warn: 'warning',
@@ -39,23 +21,11 @@ const markOf: Readonly<Partial<Record<Tone, keyof Paint['mark']>>> = {
   good: 'done',
 }
 
-/** How bad what is true of a cluster is. */
-export const toneOf = (state: FleetState): Tone => words[state]?.[1] ?? 'warn'
-
-/** `23 clusters: 1 unreachable, 22 healthy`, the worst first. */
-export function fleetText(rows: readonly Pick<FleetRow, 'state'>[]): string {
-  const counts = Object.entries(words).flatMap(([state, [word]]) => {
-    const many = rows.filter((row) => row.state === state).length
-    return many === 0 ? [] : [`${many} ${word}`]
-  })
-  return `${counted(rows.length, 'cluster')}: ${counts.join(', ')}`
-}
-
 const columns = ({ mark }: Pick<Paint, 'mark'>): readonly Column<FleetRow>[] => [
   {
     name: 'STATE',
-    cell: ({ state }) => `${mark[markOf[words[state][1]] ?? 'dot']} ${words[state][0]}`,
-    tone: ({ state }) => words[state][1],
+    cell: ({ state }) => `${mark[markOf[stateWords[state][1]] ?? 'dot']} ${stateWords[state][0]}`,
+    tone: ({ state }) => stateWords[state][1],
   },
   { name: 'CLUSTER', cell: ({ name }) => name },
   {
@@ -74,7 +44,7 @@ const columns = ({ mark }: Pick<Paint, 'mark'>): readonly Column<FleetRow>[] => 
 export const fleetStatusView: View<FleetStatusDocument> = {
   text({ items }, paint, size) {
     const [worst] = items
-    const tone = worst === undefined ? 'dim' : words[worst.state][1]
+    const tone = worst === undefined ? 'dim' : stateWords[worst.state][1]
     return [
       ...wrap(paint[tone](fleetText(items)), size.columns),
       '',
@@ -89,7 +59,7 @@ export const fleetStatusView: View<FleetStatusDocument> = {
       suites(
         'kvup fleet status',
         items.map((row) => {
-          const [word, tone] = words[row.state]
+          const [word, tone] = stateWords[row.state]
           return {
             suite: row.name,
             test: 'status',

@@ -1,0 +1,101 @@
+import type { FleetCheckRow, FleetCheckState } from '../../fleet/fleet-checks.ts'
+import type { FleetPlanDocument } from '../../fleet/fleet-plan.ts'
+import type { FleetReport, FleetResult } from '../../fleet/fleet-report.ts'
+import type { FleetRow, FleetState } from '../../fleet/fleet-rows.ts'
+import { counted } from '../../kube/text.ts'
+import type { Paint, Tone } from '../printer.ts'
+import type { FleetCheckDocument } from './fleet-check.ts'
+
+/** What a state is called, and how bad it is; the worst first. */
+export const stateWords: Readonly<Record<FleetState, readonly [word: string, tone: Tone]>> = {
+  Unreachable: ['unreachable', 'bad'],
+  Failed: ['failed', 'bad'],
+  Forbidden: ['not readable', 'bad'],
+  Degraded: ['degraded', 'bad'],
+  Stalled: ['stalled', 'bad'],
+  OutOfStep: ['out of step', 'bad'],
+  CanaryFailed: ['canary failed', 'bad'],
+  MigrationsFailing: ['migrations failing', 'bad'],
+  NotInstalled: ['not installed', 'warn'],
+  NoCluster: ['no cluster', 'warn'],
+  Interrupted: ['interrupted', 'warn'],
+  Waiting: ['waiting', 'warn'],
+  Updating: ['updating', 'strong'],
+  Running: ['running', 'strong'],
+  NotChecked: ['partly checked', 'warn'],
+  Healthy: ['healthy', 'good'],
+}
+
+/** How bad what is true of a cluster is. */
+export const toneOf = (state: FleetState): Tone => stateWords[state]?.[1] ?? 'warn'
+
+/** `23 clusters: 1 unreachable, 22 healthy`, the worst first. */
+export function fleetText(rows: readonly Pick<FleetRow, 'state'>[]): string {
+  const counts = Object.entries(stateWords).flatMap(([state, [word]]) => {
+    const many = rows.filter((row) => row.state === state).length
+    return many === 0 ? [] : [`${many} ${word}`]
+  })
+  return `${counted(rows.length, 'cluster')}: ${counts.join(', ')}`
+}
+
+/** The same of a check, with its mark. */
+export const checkWords: Readonly<
+  Record<FleetCheckState, readonly [word: string, tone: Tone, mark: keyof Paint['mark']]>
+> = {
+  Unreachable: ['unreachable', 'bad', 'failed'],
+  Failed: ['failed', 'bad', 'failed'],
+  Forbidden: ['not readable', 'bad', 'failed'],
+  NotInstalled: ['not installed', 'warn', 'warning'],
+  Blocked: ['blocked', 'bad', 'failed'],
+  Passed: ['passed', 'good', 'done'],
+}
+
+/** Whether any is not passed, and how bad that is. */
+export const worstTone = (items: readonly Pick<FleetCheckRow, 'state'>[]): Tone => {
+  const tones = new Set(items.map(({ state }) => checkWords[state][1]))
+  return tones.has('bad') ? 'bad' : tones.has('warn') ? 'warn' : 'good'
+}
+
+/** `23 clusters: 1 unreachable, 2 blocked, 20 passed`. */
+export function fleetCheckText({ items, to }: Pick<FleetCheckDocument, 'items' | 'to'>): string {
+  const counts = Object.entries(checkWords).flatMap(([state, [word]]) => {
+    const many = items.filter((row) => row.state === state).length
+    return many === 0 ? [] : [`${many} ${word}`]
+  })
+  const asked = to === undefined ? '' : ` for an upgrade to ${to}`
+  return `${counted(items.length, 'cluster')}${asked}: ${counts.join(', ')}`
+}
+
+/** `KubeVirt to v1.8.4 on 3 clusters in 2 waves` */
+export const fleetPlanText = ({ to, clusters, waves }: FleetPlanDocument): string =>
+  `KubeVirt to ${to} on ${counted(clusters.length, 'cluster')} in ${counted(waves.length, 'wave')}`
+
+const outcomeWords: Readonly<Record<FleetResult['outcome'], string>> = {
+  failed: 'failed',
+  unreachable: 'unreachable',
+  'needs-person': 'needs a person',
+  interrupted: 'interrupted',
+  'not-begun': 'not begun',
+  done: 'done',
+  'nothing-to-do': 'nothing to do',
+}
+
+/** Each of them, the worst first. */
+export const outcomes = Object.keys(outcomeWords) as FleetResult['outcome'][]
+
+/** What a person calls an outcome. Of one that is not known the text itself. */
+export const resultWords = (outcome: string): string =>
+  Object.hasOwn(outcomeWords, outcome) ? outcomeWords[outcome as FleetResult['outcome']] : outcome
+
+/** `canary`, or the number of the wave. */
+export const waveName = (wave: number | undefined): string =>
+  wave === undefined ? '-' : wave === 0 ? 'canary' : String(wave)
+
+/** `KubeVirt to v1.8.4 on 3 clusters: 1 failed, 2 done` */
+export function fleetReportText({ to, items }: Pick<FleetReport, 'to' | 'items'>): string {
+  const counts = outcomes.flatMap((outcome) => {
+    const many = items.filter((one) => one.outcome === outcome).length
+    return many === 0 ? [] : [`${many} ${outcomeWords[outcome]}`]
+  })
+  return `KubeVirt to ${to} on ${counted(items.length, 'cluster')}: ${counts.join(', ')}`
+}
