@@ -17,13 +17,13 @@ const globs = (value: string, before: readonly string[] = []): string[] =>
     .filter((one) => one !== '')
 
 /** Which clusters a fleet has. */
-const fleetFlags = (): Option[] => [
+const fleetFlags = (within = '20s'): Option[] => [
   new Option('--contexts <glob>', "contexts of the kubeconfig: 'prod-*' (repeatable, commas)").argParser(
     globs,
   ),
   new Option('--file <file>', 'fleet file with the clusters').conflicts('contexts'),
   new Option('--parallel <n>', 'clusters at a time').default('16'),
-  new Option('--cluster-timeout <duration>', 'after it a cluster counts as unreachable').default('20s'),
+  new Option('--cluster-timeout <duration>', 'after it a cluster counts as unreachable').default(within),
 ]
 
 const fileText = [
@@ -72,9 +72,15 @@ const checked: ReadonlySet<string> = new Set([
   '--strict',
 ])
 
+/** A check watches a Lease that nobody seems to renew for its whole time before it calls that silent. */
+const checkedWithin = '60s'
+
 export function fleetCheckCommand(wire: Wire): Command {
   const command = new Command('check')
-  for (const option of [...fleetFlags(), ...checkOptions().filter(({ long }) => checked.has(long ?? ''))])
+  for (const option of [
+    ...fleetFlags(checkedWithin),
+    ...checkOptions().filter(({ long }) => checked.has(long ?? '')),
+  ])
     command.addOption(option)
   return command
     .addHelpText(

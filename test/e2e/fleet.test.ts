@@ -32,7 +32,16 @@ const simulatedNames = Array.from({ length: 20 }, (_, index) => `simulated-${ind
 const waveOf = (name: string): number =>
   realNames.includes(name) ? realNames.indexOf(name) : simulatedNames.indexOf(name) < 10 ? 1 : 2
 const soakSeconds = 5
-const line = ['fleet', 'upgrade', '--plan', 'fleet-plan.yaml', '--yes']
+const line = [
+  'fleet',
+  'upgrade',
+  '--plan',
+  'fleet-plan.yaml',
+  '--yes',
+  ...'--parallel 6 --cluster-timeout 60s'.split(' '),
+]
+/** Where three control planes share two cores an answer may take its time. */
+const patience = { KVUP_REQUEST_TIMEOUT: '2m' }
 
 let labs: readonly Lab[] = []
 let simulated: readonly FleetCluster[] = []
@@ -136,7 +145,10 @@ function simulatedMember({ name, cluster: { store }, wallTime }: FleetCluster): 
     writes: async () =>
       store.audit
         .filter((record) => record.userAgent.startsWith('kvup/') && isWrite(record))
-        .map(({ at, resource, name: object = '' }) => ({ at: wallTime(at), object: `${resource}/${object}` })),
+        .map(({ at, resource, name: object = '' }) => ({
+          at: wallTime(at),
+          object: `${resource}/${object}`,
+        })),
     async journal() {
       const found = store.read(ConfigMaps, { name: 'kvup-journal', namespace: 'kubevirt' })
       return entriesIn((found as { data?: { entries?: string } } | undefined)?.data?.entries ?? '')
@@ -147,7 +159,7 @@ function simulatedMember({ name, cluster: { store }, wallTime }: FleetCluster): 
 const onMachine = (folder: string, host: string, env = {}) => ({
   cwd: folder,
   host,
-  env: { HOME: folder, ...env },
+  env: { HOME: folder, ...patience, ...env },
 })
 const run = (args: readonly string[], env = {}) => kvup(labs[0]!, args, onMachine(here, 'here', env))
 

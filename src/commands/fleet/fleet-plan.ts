@@ -69,6 +69,11 @@ export async function makeFleetPlan(cx: Context, options: FleetPlanOptions): Pro
   const members = await fleetMembers(cx, options)
   stopLimit(stopAfter, members.length)
   const { open, failed } = await openFleet(cx, members, options)
+  for (const { name, also = [] } of open.map(({ place }) => place))
+    if (also.length > 0)
+      cx.printer.warn(
+        `${someOf(also)} ${also.length === 1 ? 'is a context' : 'are contexts'} of the same cluster as ${name}: it is planned once, as ${name}`,
+      )
   const planned = await inParallel(open, parallelOf(options.parallel), (one) => planOf(one, options, rule))
   const lost = inOrder(failed).map(({ name, context, error }) => {
     const cluster: PlannedCluster = { name, context, uid: '', windows: [] }

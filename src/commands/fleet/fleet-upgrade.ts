@@ -260,7 +260,24 @@ class FleetRun {
       throw this.#cx.signal.aborted ? this.#interrupted(error) : error
     }
     this.#tell()
+    this.#ensureAllDone()
     return exitCode.done
+  }
+
+  /** Throws where clusters failed, no more than were allowed: the run came to its end, and is not well. */
+  #ensureAllDone(): void {
+    const failures = this.#failures
+    const [first] = failures
+    if (first === undefined) return
+    const { code = exitCode.blocked, reason = 'fleet-stopped', message = '' } = first.error ?? {}
+    throw new KvupError(
+      code as ExitCode,
+      reason,
+      `${counted(failures.length, 'cluster')} of ${this.#results.size} failed: ${someOf(failures.map(({ name }) => name))}: ${message}`,
+      {
+        remedy: this.#linesAfter(first),
+      },
+    )
   }
 
   #interrupted(error: unknown): unknown {
@@ -286,7 +303,12 @@ class FleetRun {
   #note(name: string, told: Partial<FleetResult>): void {
     const before = this.#results.get(name)
     const { error } = told
-    const remedy = error?.remedy && linesFor(this.#clusterOf(name), error.remedy)
+    // A file for the plan of one cluster alone there is none.
+    const alone = `${this.#plan.file}, cluster `
+    const lines = error?.remedy?.map((line) =>
+      line.includes(alone) ? 'kvup fleet plan --help     shows how a new plan is made' : line,
+    )
+    const remedy = lines && linesFor(this.#clusterOf(name), lines)
     if (before)
       this.#results.set(name, { ...before, ...told, ...(error && remedy && { error: { ...error, remedy } }) })
   }
@@ -320,19 +342,25 @@ class FleetRun {
         : alarmed
           ? '--stop-on-alert'
           : `${failures.length} failed (--stop-after ${this.#plan.stopAfter})`
-    const { code = exitCode.blocked, reason = 'fleet-stopped', message = '', remedy = [] } = worst.error ?? {}
+    const { code = exitCode.blocked, reason = 'fleet-stopped', message = '' } = worst.error ?? {}
     throw new KvupError(
       code as ExitCode,
       reason,
       `the fleet run stopped ${wave.wave === worst.wave ? 'in' : 'before'} ${waveText(wave)}: ${what} on ${worst.name}: ${message}; ${counted(begun, 'cluster')} not begun`,
       {
-        remedy: [
-          `kvup status --context ${shellWord(worst.context)}     shows it`,
-          ...remedy.filter((line) => !line.startsWith(this.#cx.world.commandLine)),
-          `${this.#cx.world.commandLine}     goes on, once that is mended`,
-        ],
+        remedy: this.#linesAfter(worst),
       },
     )
+  }
+
+  /** What to type after this cluster failed. */
+  #linesAfter({ context, error }: FleetResult): readonly string[] {
+    const { commandLine } = this.#cx.world
+    return [
+      `kvup status --context ${shellWord(context)}     shows it`,
+      ...(error?.remedy ?? []).filter((line) => !line.startsWith(commandLine)),
+      `${commandLine}     goes on, once that is mended`,
+    ]
   }
 
   /** A wave begins only when every cluster of the earlier ones answers, is done, has soaked, and is still well. */
@@ -344,16 +372,11 @@ class FleetRun {
         this.#traces.get(name)?.doneAt !== undefined ||
         isDone(this.#results.get(name) ?? { outcome: 'not-begun' }),
     )
-    for (const name of names)
-      if (!done.includes(name) && this.#results.get(name)?.outcome === 'not-begun')
-        this.#note(name, {
-          outcome: 'failed',
-          error: {
-            code: exitCode.blocked,
-            reason: 'earlier-wave',
-            message: 'it is of an earlier wave and not done',
-          },
-        })
+    // One that has no part in this run, for it was there before, is as good as done.
+    const others = names.filter(
+      (name) => !done.includes(name) && this.#results.get(name)?.outcome === 'not-begun',
+    )
+    await this.#ensureWell(others, 'earlier-wave')
     await this.#readTraces(done)
     await this.#soak(done, wave)
     await this.#ensureWell(done)
@@ -383,7 +406,11 @@ class FleetRun {
     )
   }
 
-  async #ensureWell(names: readonly string[]): Promise<void> {
+  /** Those that were done, or are of an earlier wave: as the plan wants them, and well. */
+  async #ensureWell(
+    names: readonly string[],
+    reason: 'not-healthy' | 'earlier-wave' = 'not-healthy',
+  ): Promise<void> {
     const ms = parseDuration(this.#options.clusterTimeout)
     await inParallel(names, parallelOf(this.#options.parallel), async (name) => {
       const one = this.#open.get(name)
@@ -391,15 +418,18 @@ class FleetRun {
       try {
         const row = await withinTime(readRow(one), limitOf(this.#cx, ms))
         const { plan } = this.#clusterOf(name)
-        const isThere = plan.operator !== undefined || row.version === plan.to
-        if (isThere && isWell(row)) this.#note(name, { outcome: 'done' })
+        const wasDone = reason === 'not-healthy'
+        const isThere = (wasDone && plan.operator !== undefined) || row.version === plan.to
+        const { outcome } = this.#results.get(name) ?? { outcome: 'not-begun' }
+        if (isThere && isWell(row))
+          this.#note(name, { outcome: outcome === 'nothing-to-do' ? outcome : 'done' })
         else
           this.#note(name, {
             outcome: 'failed',
             error: {
               code: exitCode.blocked,
-              reason: 'not-healthy',
-              message: `it was done, and now: ${row.version ?? 'no version'}, ${row.state}${row.why === undefined ? '' : `: ${row.why}`}`,
+              reason,
+              message: `${wasDone ? 'it was done, and now' : 'it is of an earlier wave and not done'}: ${row.version ?? 'no version'}, ${row.state}${row.why === undefined ? '' : `: ${row.why}`}`,
             },
           })
       } catch (error) {

@@ -1,0 +1,149 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import type { FleetReport } from '../../../src/lib/fleet/fleet-report.ts'
+import { isWrite } from '../../../src/simulator/api/api-request.ts'
+import { type FleetStage, fleetStage } from './fleet-stage.ts'
+
+const to = '--to v1.8.4 --method image-tag --stable-for 5s --to-file fleet-plan.yaml'.split(' ')
+const upgrade = ['fleet', 'upgrade', '--plan', 'fleet-plan.yaml', '--yes', '-o', 'json']
+const minutes = 60_000
+
+/** At the target already: those in `there`. */
+async function staged(count: number, there: readonly string[] = []): Promise<FleetStage> {
+  const names = Array.from({ length: count }, (_, index) => `prod-${index}`)
+  const shapeOf = (name: string) =>
+    ({
+      version: there.includes(name) ? 'v1.8.4' : 'v1.7.4',
+      operator: 'v1.8.4',
+      method: 'image-tag',
+      vms: 1,
+    }) as const
+  const stage = await fleetStage(names, shapeOf)
+  onTestFinished(() => stage.stop())
+  return stage
+}
+
+async function planned(stage: FleetStage, ...flags: readonly string[]): Promise<void> {
+  const ran = await stage.run(['fleet', 'plan', ...flags, ...to])
+  expect({ code: ran.code, said: ran.stderr }).toMatchObject({ code: 0 })
+}
+
+const outcomes = (stdout: string): readonly string[] =>
+  (JSON.parse(stdout) as FleetReport).items.map(({ outcome }) => outcome)
+
+const writesTo = (stage: FleetStage, name: string) =>
+  stage
+    .cluster(name)
+    .cluster.store.audit.filter((record) => record.userAgent.startsWith('kvup/') && isWrite(record))
+
+/** `daily 10:05-10:35 UTC`, so many minutes after this time. */
+function windowAfter(now: Date, from: number, to_: number): { text: string; opens: number; closes: number } {
+  const whole = Math.ceil(now.getTime() / minutes) * minutes
+  const [opens, closes] = [whole + from * minutes, whole + to_ * minutes]
+  const clock = (at: number) => new Date(at).toISOString().slice(11, 16)
+  return { text: `daily ${clock(opens)}-${clock(closes)} UTC`, opens, closes }
+}
+
+test('a window of the fleet file is waited for by the time of its cluster; the others of its wave do not wait', async () => {
+  const stage = await staged(2)
+  const { store } = stage.cluster('prod-1').cluster
+  const { text, opens } = windowAfter(store.clock.now(), 12, 60)
+  writeFileSync(
+    join(stage.folder, 'fleet.yaml'),
+    `apiVersion: kvup.io/v1alpha1\nkind: Fleet\nclusters:\n- context: prod-0\n- context: prod-1\n  window: ${text}\n`,
+  )
+  await planned(stage, '--file', 'fleet.yaml')
+  const ended = await stage.run(upgrade)
+  expect(ended.code, ended.stderr).toBe(0)
+  expect(ended.stderr).toContain(
+    `prod-1: waits for its time window, which opens at ${new Date(opens).toISOString()}`,
+  )
+  expect(outcomes(ended.stdout)).toEqual(['done', 'done'])
+  expect(writesTo(stage, 'prod-1')[0]?.at.getTime()).toBeGreaterThanOrEqual(opens)
+  expect(writesTo(stage, 'prod-0')[0]?.at.getTime()).toBeLessThan(opens)
+})
+
+test('a window that is too short for the next step: nothing is begun in it, and nothing is tried over and over', async () => {
+  const stage = await staged(1)
+  const { store } = stage.cluster('prod-0').cluster
+  const { text } = windowAfter(store.clock.now(), -30, 3)
+  writeFileSync(
+    join(stage.folder, 'fleet.yaml'),
+    `apiVersion: kvup.io/v1alpha1\nkind: Fleet\nclusters:\n- context: prod-0\n  window: ${text}\n`,
+  )
+  await planned(stage, '--file', 'fleet.yaml')
+  const live = stage.start(upgrade)
+  await live.until(/prod-0: waits for its time window, which opens at/u)
+  live.kill('SIGINT')
+  const ended = await live.ended
+  expect(ended.code, ended.stderr).toBe(130)
+  expect(outcomes(ended.stdout)).toEqual(['interrupted'])
+  expect(stage.journal('prod-0')).not.toContain('"what":"applied"')
+  expect(writesTo(stage, 'prod-0').length).toBeLessThan(12)
+})
+
+test('--only: not before the waves before it are done; then that cluster alone', async () => {
+  const stage = await staged(4, ['prod-1'])
+  await planned(stage, '--contexts', 'prod-*', '--canary', 'prod-0', '--wave-size', '1')
+  const only = (name: string) => stage.run([...upgrade, '--only', name])
+  const early = await only('prod-2')
+  expect(early.code, early.stderr).toBe(3)
+  expect(early.stderr).toContain('it is of an earlier wave and not done')
+  expect(stage.clusters.map(({ name }) => stage.writes(name))).toEqual([0, 0, 0, 0])
+  const first = await only('prod-0')
+  expect(first.code, first.stderr).toBe(0)
+  // prod-1 needed no upgrade: it is no reason to wait.
+  const later = await only('prod-2')
+  expect(later.code, later.stderr).toBe(0)
+  expect(outcomes(later.stdout)).toEqual(['done', 'done', 'done', 'not-begun'])
+  expect(['prod-1', 'prod-3'].map((name) => stage.writes(name))).toEqual([0, 0])
+  const nobody = await only('prod-9')
+  expect(nobody.code).toBe(2)
+  expect(nobody.stderr).toContain('prod-0')
+})
+
+test('--stop-after 50%: less than that goes on to the end, which is no success; that much ends it', async () => {
+  const stage = await staged(4)
+  await planned(stage, '--contexts', 'prod-*', '--wave-size', '1', '--stop-after', '50%')
+  const fail = (name: string, unpullable: string | undefined) =>
+    stage.cluster(name).cluster.faults.set({ unpullable })
+  fail('prod-0', 'virt-handler:v1.8.4')
+  const short = [...upgrade, '--timeout', '4m']
+  const one = await stage.run(short)
+  expect(outcomes(one.stdout), one.stderr).toEqual(['failed', 'done', 'done', 'done'])
+  expect(one.code).toBe(4)
+  expect(one.stderr).toContain('1 cluster of 4 failed: prod-0')
+  fail('prod-0', undefined)
+  const mended = await stage.run(upgrade)
+  expect(mended.code, mended.stderr).toBe(0)
+  expect(outcomes(mended.stdout)).toEqual(['done', 'done', 'done', 'done'])
+
+  const other = await staged(4)
+  await planned(other, '--contexts', 'prod-*', '--wave-size', '1', '--stop-after', '50%')
+  for (const name of ['prod-0', 'prod-1'])
+    other.cluster(name).cluster.faults.set({ unpullable: 'virt-handler:v1.8.4' })
+  const two = await other.run(short)
+  expect(two.code, two.stderr).toBe(4)
+  expect(two.stderr).toContain('2 failed (--stop-after 50%)')
+  expect(outcomes(two.stdout)).toEqual(['failed', 'failed', 'not-begun', 'not-begun'])
+  expect([other.writes('prod-2'), other.writes('prod-3')]).toEqual([0, 0])
+})
+
+test('--replace-run gives up a run that is not over, by its uid: the new one is carried out, and the old one is refused', async () => {
+  const stage = await staged(2)
+  await planned(stage, '--contexts', 'prod-*', '--canary', 'prod-0')
+  expect(await stage.run([...upgrade, '--only', 'prod-0'])).toMatchObject({ code: 0 })
+  const uidIn = (text: string) => /belongs to fleet run (?<uid>[-0-9a-f]+)/u.exec(text)?.groups?.['uid'] ?? ''
+  const line = ['fleet', 'plan', '--contexts', 'prod-*', ...to.slice(0, -1), 'other.yaml']
+  expect(await stage.run(line)).toMatchObject({ code: 0 })
+  const other = ['fleet', 'upgrade', '--plan', 'other.yaml', '--yes', '-o', 'json']
+  const refused = await stage.run(other)
+  expect(refused.code, refused.stderr).toBe(6)
+  const uid = uidIn(refused.stderr)
+  const wrong = await stage.run([...other, '--replace-run', '00000000-0000-4000-8000-000000000000'])
+  expect(wrong.code).toBe(6)
+  const replaced = await stage.run([...other, '--replace-run', uid])
+  expect(replaced.code, replaced.stderr).toBe(0)
+  expect(outcomes(replaced.stdout)).toEqual(['nothing-to-do', 'done'])
+})
