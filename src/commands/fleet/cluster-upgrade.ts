@@ -13,7 +13,7 @@ import type { OpenMember } from './members.ts'
 export type ClusterEnd = Pick<FleetResult, 'outcome' | 'error'>
 
 /** How one cluster of a fleet is upgraded by its sealed plan: by this process, or by a Job in it. What failed there is an end, not an error. */
-export type ClusterUpgrade = (one: OpenMember, wave: FleetWave) => Promise<ClusterEnd>
+type ClusterUpgrade = (one: OpenMember, wave: FleetWave) => Promise<ClusterEnd>
 
 /** How those of a fleet are upgraded. */
 export interface ClusterUpgrades {

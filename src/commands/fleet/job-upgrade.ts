@@ -85,9 +85,14 @@ async function objectsFor(
   const text = JSON.stringify(plan)
   const file = 'plan.yaml'
   const line = await parseInnerLine([
-    ...['upgrade', '--plan', file, ...until],
+    'upgrade',
+    '--plan',
+    file,
+    ...until,
     ...(timeout === undefined ? [] : ['--timeout', timeout]),
-    ...['--fleet-run', `${fleet.seal.uid}:${wave}`, '--yes'],
+    '--fleet-run',
+    `${fleet.seal.uid}:${wave}`,
+    '--yes',
   ])
   const sealed = readSealed(text, `${fleet.file}, cluster ${name}`, 'UpgradePlan')
   const readText = async (asked: string) => (asked === file ? text : cx.world.readText(asked))
@@ -98,7 +103,7 @@ async function objectsFor(
   return { role, ...composeJob({ line, sealed, packed }, { ...place, image, role, kubevirt: namespace }) }
 }
 
-const lookEvery = 5 * seconds
+const pollEvery = 5 * seconds
 /** A pod that does not start, and a cluster that does not answer, for so long are a failure. */
 const patience = 10 * minutes
 
@@ -252,7 +257,7 @@ class ClusterJob {
             cause: error,
           })
       }
-      await cx.clock.sleep(lookEvery, signal)
+      await cx.clock.sleep(pollEvery, signal)
     }
   }
 

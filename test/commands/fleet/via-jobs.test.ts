@@ -68,7 +68,7 @@ test('a Job that fails is the failure of its cluster: rights go, the lines that 
   expect(grants(stage, 'prod-0')).toEqual([])
   expect([jobOf(stage, 'prod-0') !== undefined, stage.writes('prod-1')]).toEqual([true, 0])
   // Another plan finds the Job of this one.
-  const other = planLine.with(-1, 'other.yaml').concat('--wave-size', '1')
+  const other = [...planLine.slice(0, -1), 'other.yaml', '--wave-size', '1']
   expect(await stage.run(other)).toMatchObject({ code: 0 })
   const refused = await stage.run(line.with(3, 'other.yaml'))
   expect({ code: refused.code, said: refused.stderr }).toMatchObject({ code: 3 })
