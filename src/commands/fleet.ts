@@ -17,13 +17,13 @@ const globs = (value: string, before: readonly string[] = []): string[] =>
     .filter((one) => one !== '')
 
 /** Which clusters a fleet has. */
-const fleetFlags = (): Option[] => [
+const fleetFlags = (within = '20s'): Option[] => [
   new Option('--contexts <glob>', "contexts of the kubeconfig: 'prod-*' (repeatable, commas)").argParser(
     globs,
   ),
   new Option('--file <file>', 'fleet file with the clusters').conflicts('contexts'),
   new Option('--parallel <n>', 'clusters at a time').default('16'),
-  new Option('--cluster-timeout <duration>', 'after it a cluster counts as unreachable').default('20s'),
+  new Option('--cluster-timeout <duration>', 'after it a cluster counts as unreachable').default(within),
 ]
 
 const fileText = [
@@ -72,9 +72,15 @@ const checked: ReadonlySet<string> = new Set([
   '--strict',
 ])
 
+/** A check watches a Lease that nobody seems to renew for its whole time before it calls that silent. */
+const checkedWithin = '60s'
+
 export function fleetCheckCommand(wire: Wire): Command {
   const command = new Command('check')
-  for (const option of [...fleetFlags(), ...checkOptions().filter(({ long }) => checked.has(long ?? ''))])
+  for (const option of [
+    ...fleetFlags(checkedWithin),
+    ...checkOptions().filter(({ long }) => checked.has(long ?? '')),
+  ])
     command.addOption(option)
   return command
     .addHelpText(
@@ -168,12 +174,16 @@ export function fleetUpgradeCommand(wire: Wire): Command {
     .option('--only <cluster>', 'this cluster alone, once the waves before it are done')
     .option('--timeout <duration>', 'limit of the upgrade of each cluster')
     .option('--replace-run <uid>', 'give up this fleet run, which is not over')
+    .option('--via-jobs', 'by a Job in each cluster, which is watched from here')
+    .option('--image <name@digest>', 'with --via-jobs: image of kvup, by its digest')
+    .option('--job-namespace <namespace>', 'with --via-jobs: where Jobs run', 'kvup-run')
     .addHelpText(
       'after',
       manual({
         examples: [
           ["kvup fleet upgrade --contexts 'prod-*' --to v1.8.4 --to-file plan.yaml", 'plan, ask, upgrade'],
           ['kvup fleet upgrade --plan fleet-plan.yaml', 'wave by wave; the same line goes on'],
+          ['kvup fleet upgrade --plan fleet-plan.yaml --via-jobs --image $IMAGE', 'each by a Job in it'],
         ],
         more: 'Without --plan it makes a plan, with all flags of kvup fleet plan, saves it, and carries it out.\nCanary clusters come first. A wave begins when every cluster before it answers, is done, has soaked\nand is healthy, by the journals in the clusters: any machine with the plan goes on.',
         formats: ['junit', 'argo-workflow'],

@@ -63,7 +63,13 @@ function takeFlags(command: Command): void {
     if (!command.options.some(({ long }) => long === option.long))
       throw usageError(
         'contradiction',
-        `${option.long} makes a Job; kvup job ${command.name()} does not take it`,
+        `${option.long} makes a Job, and no Job runs ${command.name()}: a Job runs upgrade, eus run or workloads update`,
+        {
+          remedy: [
+            `kvup job ${command.name()}     is for a Job that is there, without ${option.long}`,
+            'kvup job --image IMAGE@sha256:DIGEST -- upgrade --plan plan.yaml --yes     makes one',
+          ],
+        },
       )
     command.setOptionValueWithSource(name, parent.getOptionValue(name), 'cli')
   }

@@ -1,13 +1,14 @@
 // npm run bench: how kvup compares with bare Node and kubectl, all measured in this one run, printed as ratios.
 // The cluster is the built-in simulated one and, where `npm run test:e2e` has built the lab, a real one.
-// `npm run bench -- vms forecast` measures only these parts; `package` measures the file of `npm run package -- linux-x64`.
+// `npm run bench -- vms forecast` measures only these parts (fleet is another); `package` measures the file of `npm run package -- linux-x64`.
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { kubectlProgram } from '../e2e/lab.ts'
+import { fleetOf } from './simulated-fleet.mjs'
 import { forecastMany } from './forecast-many.mjs'
 import { manyVmis, outdatedOf } from './many-vmis.mjs'
-import { compare, onPath, program, weigh } from './measure.mjs'
+import { compare, leastCpu, onPath, program, weigh } from './measure.mjs'
 import { inLab, realCluster } from './real-cluster.mjs'
 import { rehearseMany } from './rehearse-many.mjs'
 import { simulatedCluster } from './simulated-cluster.mjs'
@@ -51,6 +52,29 @@ function status(where, kubeconfig) {
   const measured = compare({ ...kvup('status'), env }, { command: kubectl, args, env })
   rows.push({ what: `status (${where})`, than: `kubectl ${args.join(' ')}`, limit: 3, ...measured })
 }
+
+/** What all of them take of the processors against kubectl once for each, which judges nothing. */
+async function fleet(clusters) {
+  if (!kubectl) return console.log('the fleet: not measured, kubectl is missing')
+  await fleetOf(clusters, async (kubeconfig) => {
+    const env = { KUBECONFIG: kubeconfig }
+    const ours = { ...kvup('fleet', 'status', '--contexts', '*', '-o', 'json'), env }
+    ensureSaid(ours, `prod-${clusters - 1}`)
+    const each = `for i in $(seq 0 ${clusters - 1}); do "$0" --context prod-$i get kubevirt -A -o json; done`
+    const peer = { command: 'bash', args: ['-c', each, kubectl], env }
+    const row = {
+      what: `fleet status, ${clusters} clusters`,
+      than: `kubectl get kubevirt -A, ${clusters} times`,
+    }
+    const { time, memory } = await weigh(ours, peer, 1)
+    rows.push({ ...row, limit: 0.5, ...time, cpuRatio: compare(ours, peer, 1).cpuRatio })
+    fleetTook = { seconds: leastCpu(ours, 5) / 1000, megabytes: memory.kvup }
+  })
+}
+
+/** The limits of a fleet of 200. */
+const fleetLimits = { seconds: 3, megabytes: 400 }
+let fleetTook
 
 const count = 10_000
 
@@ -117,12 +141,17 @@ const real =
     async (lab) => isWanted('vms') && atScale(lab),
   ))
 if (hasLab && !onReal && isWanted('vms')) await inLab({}, atScale)
+if (isWanted('fleet')) await fleet(200)
 const forecast = isWanted('forecast') && (await forecastMany())
 /** Of a rehearsal, in seconds by VMs. */
 const limits = { 100: 2, 10_000: 20 }
 const rehearsals = isWanted('rehearse') ? await rehearseMany() : []
 
 if (rows.length > 0) console.log(table(rows))
+if (fleetTook)
+  console.log(
+    `fleet status of 200 clusters: ${fleetTook.seconds.toFixed(2)} s of its own processor time, the least of 5 runs (limit ${fleetLimits.seconds} s), peak memory ${fleetTook.megabytes} MB (limit ${fleetLimits.megabytes} MB)`,
+  )
 if (forecast)
   console.log(
     `workloads forecast of ${forecast.rows} lines: peak memory ${forecast.megabytes} MB (limit 250 MB), first row after ${forecast.firstRow.toFixed(0)} ms (limit 1000 ms), ${(forecast.whole / 1000).toFixed(0)} s`,
@@ -149,4 +178,6 @@ const over = rows.filter(({ ratio, limit }) => ratio > limit)
 if (over.length > 0 || (real && real.reactionMs > 1000)) process.exitCode = 1
 if (forecast && (forecast.megabytes > 250 || forecast.firstRow > 1000)) process.exitCode = 1
 if (rehearsals.some(({ vms, seconds, megabytes }) => seconds > (limits[vms] ?? Infinity) || megabytes > 800))
+  process.exitCode = 1
+if (fleetTook && (fleetTook.seconds > fleetLimits.seconds || fleetTook.megabytes > fleetLimits.megabytes))
   process.exitCode = 1

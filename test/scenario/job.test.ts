@@ -154,9 +154,9 @@ test.each([
   ['a line that only reads', ['job', '--image', image, '--', 'check'], 'line-not-for-job', 'upgrade'],
   [
     'flags that make a Job before what looks after one',
-    ['job', '--image', image, 'status'],
+    ['job', '--image', image, '--', 'status'],
     'contradiction',
-    '--image',
+    'no Job runs status: a Job runs upgrade, eus run or workloads update',
   ],
   [
     'a line that kvup does not know',
@@ -188,7 +188,7 @@ test.each([
     'a file that is missing',
     ['job', '--image', image, '--', 'upgrade', '--plan', 'none.yaml', '--yes'],
     'plan-missing',
-    'none.yaml',
+    'cannot read the plan none.yaml: the file does not exist',
   ],
   [
     'a manifest that is missing',

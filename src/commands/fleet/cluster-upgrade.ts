@@ -15,6 +15,15 @@ export type ClusterEnd = Pick<FleetResult, 'outcome' | 'error'>
 /** How one cluster of a fleet is upgraded by its sealed plan: by this process, or by a Job in it. What failed there is an end, not an error. */
 export type ClusterUpgrade = (one: OpenMember, wave: FleetWave) => Promise<ClusterEnd>
 
+/** How those of a fleet are upgraded. */
+export interface ClusterUpgrades {
+  upgrade: ClusterUpgrade
+  /** What a person has to know before agreeing to it. */
+  before: readonly string[]
+  /** Removes what an earlier process left in a cluster that is done. */
+  tidy?(one: OpenMember, wave: FleetWave): Promise<void>
+}
+
 /** The run that the cluster is part of. */
 export interface ClusterRun {
   cx: Context
@@ -27,10 +36,10 @@ export interface ClusterRun {
 export type PlannedMember = SealedFleet['clusters'][number]
 
 /** `kvup upgrade --plan` of one cluster in this process; over as many windows as it takes. */
-export function upgradeHere(run: ClusterRun): ClusterUpgrade {
+export function upgradesHere(run: ClusterRun): ClusterUpgrades {
   const { cx, plan: fleet, timeout } = run
   const { world } = cx
-  return async (one, { wave }) => {
+  const upgrade: ClusterUpgrade = async (one, { wave }) => {
     const { name } = one.member
     const { plan } = plannedOf(fleet, name)
     const file = `${fleet.file}, cluster ${name}`
@@ -59,6 +68,7 @@ export function upgradeHere(run: ClusterRun): ClusterUpgrade {
       return { outcome: report?.outcome === 'nothing-to-do' ? 'nothing-to-do' : 'done' }
     })
   }
+  return { upgrade, before: [] }
 }
 
 /** The cluster with this name. Throws `usage` where the plan has none. */
@@ -70,7 +80,7 @@ export function plannedOf({ clusters, file }: SealedFleet, name: string): Planne
 }
 
 /** Does the work in one window of the cluster after the other, until it has ended: each time it hears until when, as flags. */
-async function overWindows(
+export async function overWindows(
   { cx, plan }: ClusterRun,
   one: OpenMember,
   work: (until: readonly string[]) => Promise<ClusterEnd | 'window-closed'>,
@@ -82,9 +92,9 @@ async function overWindows(
       const until = Number.isFinite(closes) ? ['--deadline', new Date(closes).toISOString()] : []
       const end = await work(until)
       if (end !== 'window-closed') return end
-      // What is left of it is too short for the next step: that one waits for the next window.
-      const { clock } = one.cx
-      await clock.sleep(Math.max(0, closes - clock.now().getTime()), cx.signal)
+      // The next step would not fit in the rest of this window.
+      const left = closes - one.cx.clock.now().getTime()
+      if (Number.isFinite(left) && left > 0) await one.cx.clock.sleep(left, cx.signal)
     }
   } catch (error) {
     if (!(error instanceof KvupError)) throw error

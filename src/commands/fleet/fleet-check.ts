@@ -8,6 +8,7 @@ import {
   type FleetCheckRow,
   fleetCheckCode,
 } from '../../lib/fleet/fleet-checks.ts'
+import { failedRow } from '../../lib/fleet/fleet-rows.ts'
 import { ownClock } from '../../lib/kube/clock.ts'
 import type { ExitCode } from '../../lib/kube/errors.ts'
 import { withKnownGroups } from '../../lib/kube/read-cache.ts'
@@ -19,7 +20,7 @@ import { parseVersion } from '../../lib/releases/release-versions.ts'
 import { checkDocument, type CheckOptions, manifestObjects } from '../check/check.ts'
 import { acceptedWords } from '../command-options.ts'
 import type { FleetMember } from '../../lib/fleet/fleet-file.ts'
-import { eachOpen, fleetMembers, type FleetOptions, openFleet, type OpenMember } from './members.ts'
+import { eachOpen, fleetMembers, type FleetOptions, linesFor, openFleet, type OpenMember } from './members.ts'
 
 /** What of `kvup check` is meant for many clusters: none makes pods, and none reads a saved one. */
 export type FleetCheckOptions = FleetOptions &
@@ -33,19 +34,11 @@ export async function fleetCheck(cx: Context, options: FleetCheckOptions): Promi
   const again = (member: Pick<FleetMember, 'context' | 'kubeconfig'>) => checkLine(member, options)
   const rows = await eachOpen(cx, open, options, {
     work: (one) => checkRow(one, asked, again(one.member)),
-    failed: ({ place, member }, error) => failedCheckRow(place, error, again(member)),
+    failed: ({ place, member }, error) => failedCheckRow(failedRow(place, error), again(member)),
   })
-  const lost = failed.map(({ error, state, why: _, ...place }): FleetCheckRow => {
-    const member = members.find(({ name }) => name === place.name) ?? place
-    const isKnown = state === 'Unreachable' || state === 'Forbidden'
-    return {
-      ...place,
-      state: isKnown ? state : 'Failed',
-      findings: [],
-      next: again(member),
-      ...(error && { error }),
-    }
-  })
+  const lost = failed.map((row) =>
+    failedCheckRow(row, again(members.find(({ name }) => name === row.name) ?? row)),
+  )
   const items = checksInOrder([...lost, ...rows])
   const document: FleetCheckDocument = {
     apiVersion: 'kvup.io/v1alpha1',
@@ -95,7 +88,8 @@ async function checkRow(
 ): Promise<FleetCheckRow> {
   const read = await readerFor(cx, undefined)
   const reader = await withKnownGroups(read.cluster)
-  const { decide: _, ...prompt } = cx.prompt
+  const prompt = { ...cx.prompt }
+  delete prompt.decide
   const own: Context = {
     ...cx,
     // Nobody is asked the same of each cluster, and lines to type are of this one.
@@ -108,7 +102,9 @@ async function checkRow(
     ...read,
     cluster: { ...read.cluster, reader },
   }))
-  return checkRowOf(place, document, again)
+  const row = checkRowOf(place, document, again)
+  const [next] = row.next === undefined ? [] : linesFor(member, [row.next])
+  return next === undefined ? row : { ...row, next }
 }
 
 /** The line that checks this cluster alone in the same way. */

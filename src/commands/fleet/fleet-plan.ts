@@ -35,6 +35,10 @@ export interface FleetPlanOptions extends FleetOptions, Omit<PlanOptions, 'from'
 /** `kvup fleet plan`: a sealed plan for each cluster, all in one document. It is sealed only where each of them can be upgraded so. */
 export async function fleetPlan(cx: Context, options: FleetPlanOptions): Promise<ExitCode> {
   const { toFile } = options
+  if (cx.flags.output === 'argo-workflow' && toFile === undefined)
+    throw usageError('plan-not-saved', 'the workflow carries out a plan that is saved: add --to-file FILE', {
+      remedy: `${cx.world.commandLine} --to-file fleet-plan.yaml`,
+    })
   const sealed = await makeFleetPlan(cx, options)
   if (toFile !== undefined) await savePlan(cx.world, toFile, sealed)
   const next = [
@@ -49,14 +53,10 @@ export async function fleetPlan(cx: Context, options: FleetPlanOptions): Promise
 
 /** Asks every cluster, and seals the plans of all. Throws what stands against the worst of them, below what is known of each. */
 export async function makeFleetPlan(cx: Context, options: FleetPlanOptions): Promise<FleetPlanDocument> {
-  const { to, toFile, stopAfter, soak } = options
+  const { to, stopAfter, soak } = options
   if (to === undefined)
     throw usageError('no-target', 'name the version: --to VERSION', {
       remedy: 'kvup releases     lists them',
-    })
-  if (cx.flags.output === 'argo-workflow' && toFile === undefined)
-    throw usageError('plan-not-saved', 'the workflow carries out a plan that is saved: add --to-file FILE', {
-      remedy: `${cx.world.commandLine} --to-file fleet-plan.yaml`,
     })
   const soakSeconds = parseDuration(soak) / seconds
   const size = Number(options.waveSize)

@@ -5,9 +5,10 @@ import { leaseLock } from '../../lib/engine/lease.ts'
 import { countedAlerts } from '../../lib/fleet/fleet-alerts.ts'
 import { readFleetPlan, type SealedFleet } from '../../lib/fleet/fleet-plan.ts'
 import { endedBy, type FleetReport, type FleetResult, isDone } from '../../lib/fleet/fleet-report.ts'
-import { failedRow, type FleetRow } from '../../lib/fleet/fleet-rows.ts'
+import { failedRow, type FleetRow, isWell } from '../../lib/fleet/fleet-rows.ts'
 import { type FleetTrace, type FleetWave, stopLimit, traceOf } from '../../lib/fleet/fleet-waves.ts'
 import { inParallel, withinTime } from '../../lib/fleet/in-parallel.ts'
+import { fileTrouble } from '../../lib/kube/bounded-file.ts'
 import { seconds, ticks } from '../../lib/kube/clock.ts'
 import { parseDuration, spanText } from '../../lib/kube/duration.ts'
 import { blocked, type ExitCode, exitCode, KvupError, locked, usageError } from '../../lib/kube/errors.ts'
@@ -16,7 +17,7 @@ import { counted, someOf } from '../../lib/kube/text.ts'
 import { fleetPlanView, fleetReportView } from '../../lib/output/views/fleet-plan.ts'
 import type { PlanDocument } from '../../lib/upgrade/plan/plan-document.ts'
 import { tellScreen } from '../run-change.ts'
-import { type ClusterUpgrade, type PlannedMember, plannedOf, upgradeHere } from './cluster-upgrade.ts'
+import { type ClusterUpgrades, type PlannedMember, plannedOf, upgradesHere } from './cluster-upgrade.ts'
 import { fleetPlanning } from '../fleet.ts'
 import { savePlan } from '../upgrade/upgrade.ts'
 import { type FleetPlanOptions, makeFleetPlan } from './fleet-plan.ts'
@@ -30,6 +31,9 @@ export interface FleetUpgradeOptions extends FleetPlanOptions {
   clusterTimeout: string
   timeout?: string
   replaceRun?: string
+  viaJobs?: boolean
+  image?: string
+  jobNamespace: string
 }
 
 /** `kvup fleet upgrade --plan`: wave by wave, each cluster by its own sealed plan. What was done is read from the journals of the clusters, so that any machine with the same plan goes on. */
@@ -40,11 +44,23 @@ export async function fleetUpgrade(cx: Context, options: FleetUpgradeOptions): P
     cx.printer.result(plan, fleetPlanView)
     return exitCode.done
   }
-  const run = new FleetRun(cx, plan, options)
+  const run = new FleetRun(cx, plan, options, await upgradesBy(cx, plan, options))
   await run.open()
   run.ensureFree()
   if (!(await run.isAgreed())) throw blocked('answered-no', 'Canceled. Nothing was changed.')
   return run.carryOut()
+}
+
+/** By this process, or by Jobs. Throws `usage` for what no Job can run, before anything is asked. */
+async function upgradesBy(cx: Context, plan: SealedFleet, options: FleetUpgradeOptions) {
+  const { timeout, viaJobs, image, jobNamespace } = options
+  const run = { cx, plan, ...(timeout !== undefined && { timeout }) }
+  if (viaJobs) return (await import('./job-upgrade.ts')).upgradesByJobs(run, { image, jobNamespace })
+  if (image !== undefined)
+    throw usageError('contradiction', '--image is of Jobs: add --via-jobs', {
+      remedy: `${cx.world.commandLine} --via-jobs`,
+    })
+  return upgradesHere(run)
 }
 
 /** Makes the plan and saves it before anything is asked: it is what any machine goes on with. Throws `usage` without a name for it, and where that file is there already. */
@@ -84,11 +100,14 @@ function carryingOutLine(typed: string, file: string): string {
 
 async function readPlan({ world }: Context, file: string): Promise<SealedFleet> {
   const text = await world.readText(file).catch((cause: unknown) => {
-    const why = cause instanceof Error ? cause.message : String(cause)
-    throw usageError('plan-missing', `cannot read the fleet plan ${file}: ${why}`, {
-      remedy: 'make it with --to-file of kvup fleet plan',
-      cause,
-    })
+    throw usageError(
+      'plan-missing',
+      `cannot read the fleet plan ${shellWord(file)}: ${fileTrouble(cause, 'read')}`,
+      {
+        remedy: `kvup fleet plan --contexts GLOB --to VERSION --to-file ${shellWord(file)}     makes it`,
+        cause,
+      },
+    )
   })
   return readFleetPlan(text, file)
 }
@@ -100,15 +119,15 @@ class FleetRun {
   readonly #options: FleetUpgradeOptions
   readonly #results = new Map<string, FleetResult>()
   readonly #traces = new Map<string, FleetTrace>()
-  readonly #upgrade: ClusterUpgrade
+  readonly #by: ClusterUpgrades
   #open = new Map<string, OpenMember>()
 
-  constructor(cx: Context, plan: SealedFleet, options: FleetUpgradeOptions) {
+  constructor(cx: Context, plan: SealedFleet, options: FleetUpgradeOptions, by: ClusterUpgrades) {
     this.#cx = cx
     this.#plan = plan
     this.#options = options
-    const { only, timeout } = options
-    this.#upgrade = upgradeHere({ cx, plan, ...(timeout !== undefined && { timeout }) })
+    this.#by = by
+    const { only } = options
     if (only !== undefined && !plan.clusters.some(({ name }) => name === only))
       throw usageError('no-such-cluster', `${plan.file} has no cluster ${JSON.stringify(only)}`, {
         remedy: `name one of ${someOf(plan.clusters.map(({ name }) => name))}`,
@@ -212,6 +231,7 @@ class FleetRun {
             `goes on: ${counted([...this.#traces.values()].filter(({ doneAt }) => doneAt !== undefined).length, 'cluster')} done already`,
           ]
         : []),
+      ...this.#by.before,
     ])
     return this.#cx.prompt.confirm(
       `Upgrade ${counted(clusters.length, 'cluster')} to ${to} in ${counted(waves.length, 'wave')}, as ${file} has it?`,
@@ -448,7 +468,11 @@ class FleetRun {
 
   async #runWave(wave: FleetWave, names: readonly string[]): Promise<void> {
     const left = names.filter((name) => this.#traces.get(name)?.doneAt === undefined)
-    if (left.length < names.length) await this.#ensureWell(names.filter((name) => !left.includes(name)))
+    const done = names.filter((name) => !left.includes(name))
+    if (done.length > 0) {
+      await this.#ensureWell(done)
+      await this.#tidy(done, wave)
+    }
     if (left.length > 0) this.#cx.printer.note(`${waveText(wave)}: ${someOf(left, left.length, 5)}`)
     await inParallel(left, parallelOf(this.#options.parallel), async (name) => {
       const one = this.#open.get(name)
@@ -456,10 +480,18 @@ class FleetRun {
       if (one === undefined || isStopped || this.#cx.signal.aborted) return
       const began = ticks(one.cx.clock)
       this.#note(name, { began: this.#traces.get(name)?.beganAt ?? one.cx.clock.now().toISOString() })
-      const told = await this.#upgrade(one, wave)
+      const told = await this.#by.upgrade(one, wave)
       const took = Math.round((ticks(one.cx.clock) - began) / seconds)
       this.#note(name, { ...told, ended: one.cx.clock.now().toISOString(), seconds: took })
       this.#cx.printer.note(`${name}: ${told.outcome}${told.error ? `: ${told.error.message}` : ''}`)
+    })
+  }
+
+  /** What an earlier process left in clusters that are done. */
+  async #tidy(names: readonly string[], wave: FleetWave): Promise<void> {
+    await inParallel(names, parallelOf(this.#options.parallel), async (name) => {
+      const one = this.#open.get(name)
+      if (one) await this.#by.tidy?.(one, wave)
     })
   }
 
@@ -523,10 +555,6 @@ class FleetRun {
 
 /** What a plan does not hold: how many are asked at a time, and how long. */
 const kept: ReadonlySet<string> = new Set(['--parallel', '--cluster-timeout'])
-
-/** VMs may be left, and the platform around may be busy: what was upgraded is well. */
-const isWell = ({ state, kubevirt }: Pick<FleetRow, 'state' | 'kubevirt'>): boolean =>
-  ['Healthy', 'NotChecked', 'Waiting'].includes(state) || (state === 'Updating' && kubevirt === 'Healthy')
 
 /** A failure for one of these ends the run, however many failures it may have. */
 const alarms: ReadonlySet<string> = new Set(['alert-firing', 'alerts-not-read'])

@@ -108,16 +108,17 @@ async function byFile(cx: Context, file: string): Promise<readonly FleetMember[]
   return members
 }
 
+const flag = (name: string, value: string) => ({
+  names: [name],
+  text: `${name} ${shellWord(value)}`,
+  kubectl: true,
+})
+
 /** Lines that were printed for one cluster, as they have to be typed in front of the fleet; those about the fleet stay. */
 export function linesFor(
   { context, kubeconfig }: Pick<FleetMember, 'context' | 'kubeconfig'>,
   lines: readonly string[],
 ): readonly string[] {
-  const flag = (name: string, value: string) => ({
-    names: [name],
-    text: `${name} ${shellWord(value)}`,
-    kubectl: true,
-  })
   const connection = [
     ...(kubeconfig === undefined ? [] : [flag('--kubeconfig', kubeconfig)]),
     flag('--context', context),

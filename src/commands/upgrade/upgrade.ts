@@ -54,8 +54,9 @@ import { planJudge } from '../check/plan-findings.ts'
 import { chosenTarget } from './without-target.ts'
 
 /** `kvup upgrade`: see → plan → findings → question → run → report. With `--plan` exactly that plan, or nothing. */
-export async function upgrade(cx: Context, typed: UpgradeOptions): Promise<ExitCode> {
+export async function upgrade(from: Context, typed: UpgradeOptions): Promise<ExitCode> {
   const { plan: file } = typed
+  const cx = inFleetRun(from, typed.fleetRun)
   if (cx.flags?.namespace !== undefined) await ensurePlace({ cluster: await cx.cluster() }, cx.flags)
   if (typed.to === undefined && file === undefined) {
     const chosen = await chosenTarget(cx, typed)
@@ -69,6 +70,17 @@ export async function upgrade(cx: Context, typed: UpgradeOptions): Promise<ExitC
   const sealed = await readPlanFile(cx, file)
   const options = asPlanned(typed, sealed.request, sealed.accepted, cx.world.commandLine)
   return asDrift(planAndRun(cx, options, sealed), sealed)
+}
+
+/** The journal says of which fleet run and wave it is. Throws `usage`. */
+function inFleetRun(cx: Context, typed: string | undefined): Context {
+  if (typed === undefined) return cx
+  const { uid, wave } = /^(?<uid>[-0-9a-f]{1,64}):(?<wave>\d{1,4})$/u.exec(typed)?.groups ?? {}
+  if (uid === undefined)
+    throw usageError('fleet-run', `--fleet-run takes UID:WAVE, not ${JSON.stringify(typed)}`, {
+      remedy: 'kvup fleet upgrade --via-jobs     gives it to its Jobs',
+    })
+  return { ...cx, world: { ...cx.world, fleet: { uid, wave: Number(wave) } } }
 }
 
 async function planAndRun(cx: Context, options: UpgradeOptions, sealed?: SealedPlan): Promise<ExitCode> {

@@ -1,7 +1,7 @@
 import type { Reported, ReportedFinding } from '../checks/check-run.ts'
-import { exitCode, type ExitCode, type KvupError } from '../kube/errors.ts'
+import { exitCode, type ExitCode } from '../kube/errors.ts'
 import { filled } from '../kube/known.ts'
-import { failedRow, type FleetPlace, type FleetRow } from './fleet-rows.ts'
+import type { FleetPlace, FleetRow } from './fleet-rows.ts'
 
 /** What `kvup check` says of a cluster, or why it says nothing. The worst first. */
 const worstFirst = ['Unreachable', 'Failed', 'Forbidden', 'NotInstalled', 'Blocked', 'Passed'] as const
@@ -59,17 +59,12 @@ export function checkRowOf(place: FleetPlace, document: Checked, again: string):
   }
 }
 
-/** A cluster that could not be checked: shown, never left out. */
-export function failedCheckRow(place: FleetPlace, error: KvupError, again: string): FleetCheckRow {
-  const { state, error: told } = failedRow(place, error)
+/** A cluster that could not be checked, by its row of a fleet: shown, never left out. */
+export function failedCheckRow(row: FleetRow, again: string): FleetCheckRow {
+  const { name, context, server, uid, also, state, error } = row
   const isKnown = state === 'Unreachable' || state === 'Forbidden' || state === 'NotInstalled'
-  return {
-    ...place,
-    state: isKnown ? state : 'Failed',
-    findings: [],
-    next: again,
-    ...filled({ error: told }),
-  }
+  const place = { name, context, ...filled({ server, uid, also }) }
+  return { ...place, state: isKnown ? state : 'Failed', findings: [], next: again, ...filled({ error }) }
 }
 
 /** The worst first: of those that are alike the one with more blockers, then more warnings. */

@@ -59,8 +59,11 @@ export function oncePaged(live: Reader): Reader {
   async function* pages<T extends KubeObject>(kind: Kind<T>, where: Where = {}): AsyncGenerator<Page<T>> {
     const part = isNarrowed(where) || (where.pageSize ?? sharedPage) < sharedPage
     const items = part ? await known(kind, where) : undefined
-    if (items !== undefined) return yield { items, resourceVersion: '', isLast: true }
-    if (part) return yield* live.pages(kind, where)
+    if (items !== undefined) yield { items, resourceVersion: '', isLast: true }
+    else if (part) yield* live.pages(kind, where)
+    else yield* shared(kind, where)
+  }
+  async function* shared<T extends KubeObject>(kind: Kind<T>, where: Where): AsyncGenerator<Page<T>> {
     const first = (await firstOf(kind)) as Page<T>
     yield first
     if (first.isLast) return

@@ -36,8 +36,9 @@ import {
   sealPlan,
 } from '../../engine/sealed-plan.ts'
 import type { CommandContext } from '../../kube/world.ts'
+import { fileTrouble } from '../../kube/bounded-file.ts'
 import { drifted, forbidden, KvupError, usageError } from '../../kube/errors.ts'
-import { shellWord } from '../../kube/shell-line.ts'
+import { shellWord, withPurpose } from '../../kube/shell-line.ts'
 
 /**
  * The plan as a document: each step with what it would do, the findings, the seal, and `next` where there is something to do that would
@@ -205,8 +206,8 @@ async function readWhole(world: CommandContext['world'], file: string): Promise<
   const text = await world.readText(file).catch((cause: unknown) => {
     throw usageError(
       'plan-missing',
-      `cannot read the plan ${file}: ${cause instanceof Error ? cause.message : String(cause)}`,
-      { remedy: `make it with --to-file ${shellWord(file)} of kvup plan`, cause },
+      `cannot read the plan ${shellWord(file)}: ${fileTrouble(cause, 'read')}`,
+      { remedy: withPurpose(`kvup plan --to VERSION --to-file ${shellWord(file)}`, 'makes it'), cause },
     )
   })
   return readSealed(text, file, 'UpgradePlan')
