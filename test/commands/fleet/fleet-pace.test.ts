@@ -69,25 +69,6 @@ test('a window of the fleet file is waited for by the time of its cluster; the o
   expect(writesTo(stage, 'prod-0')[0]?.at.getTime()).toBeLessThan(opens)
 })
 
-test('a window that is too short for the next step: nothing is begun in it, and nothing is tried over and over', async () => {
-  const stage = await staged(1)
-  const { store } = stage.cluster('prod-0').cluster
-  const { text } = windowAfter(store.clock.now(), -30, 3)
-  writeFileSync(
-    join(stage.folder, 'fleet.yaml'),
-    `apiVersion: kvup.io/v1alpha1\nkind: Fleet\nclusters:\n- context: prod-0\n  window: ${text}\n`,
-  )
-  await planned(stage, '--file', 'fleet.yaml')
-  const live = stage.start(upgrade)
-  await live.until(/prod-0: waits for its time window, which opens at/u)
-  live.kill('SIGINT')
-  const ended = await live.ended
-  expect({ code: ended.code, said: ended.stderr }).toMatchObject({ code: 130 })
-  expect(outcomes(ended.stdout)).toEqual(['interrupted'])
-  expect(stage.journal('prod-0')).not.toContain('"what":"applied"')
-  expect(writesTo(stage, 'prod-0').length).toBeLessThan(12)
-})
-
 test('--only: not before the waves before it are done; then that cluster alone', async () => {
   const stage = await staged(4, ['prod-1'])
   await planned(stage, '--contexts', 'prod-*', '--canary', 'prod-0', '--wave-size', '1')
