@@ -33,7 +33,7 @@ test('a cluster is gone in the middle of a run: a failure, the rest of its wave 
   await live.until(/prod-0: .+\n/u)
   await stage.cluster('prod-0').stop()
   const ended = await live.ended
-  expect(ended.code, ended.stderr).toBe(4)
+  expect({ code: ended.code, said: ended.stderr }).toMatchObject({ code: 4 })
   expect(ended.stderr).toContain('kvup could not reach the cluster')
   expect(outcomes(ended.stdout)).toEqual({
     'prod-0': 'failed',
@@ -51,7 +51,7 @@ test('a cluster of an earlier wave is gone: the next wave does not begin', async
   await live.until(/begins in /u)
   await stage.cluster('prod-0').stop()
   const ended = await live.ended
-  expect(ended.code, ended.stderr).toBe(8)
+  expect({ code: ended.code, said: ended.stderr }).toMatchObject({ code: 8 })
   expect(outcomes(ended.stdout)).toEqual({ 'prod-0': 'unreachable', 'prod-1': 'not-begun' })
   expect(stage.writes('prod-1')).toBe(0)
   // Nor in another process.
@@ -66,10 +66,10 @@ test('two contexts of one cluster are one cluster of the plan, which is said; it
   config.contexts.push({ name: 'prod-again', context: { cluster: 'prod-0', user: 'admin' } })
   writeFileSync(file, JSON.stringify(config))
   const ran = await stage.run(['fleet', 'plan', '--contexts', 'prod-*', ...to])
-  expect(ran.code, ran.stderr).toBe(0)
+  expect({ code: ran.code, said: ran.stderr }).toMatchObject({ code: 0 })
   expect(ran.stdout + ran.stderr).toContain('prod-again is a context of the same cluster as prod-0')
   const ended = await stage.run(upgrade)
-  expect(ended.code, ended.stderr).toBe(0)
+  expect({ code: ended.code, said: ended.stderr }).toMatchObject({ code: 0 })
   expect(outcomes(ended.stdout)).toEqual({ 'prod-0': 'done' })
   expect(stage.journal('prod-0').match(/"what":"finished"/gu)).toHaveLength(1)
 })
@@ -85,7 +85,7 @@ test('somebody else upgrades a cluster right now: it is left to him, and nothing
   )
   await other.until(/cannot pull/u)
   const refused = await stage.run(upgrade)
-  expect(refused.code, refused.stderr).toBe(5)
+  expect({ code: refused.code, said: refused.stderr }).toMatchObject({ code: 5 })
   expect(refused.stderr).toContain('the fleet run stopped in wave 1: a person is needed on prod-0')
   expect(refused.stderr).toContain('kvup fleet plan --help')
   expect(refused.stderr).not.toContain('--to-file')
@@ -94,9 +94,9 @@ test('somebody else upgrades a cluster right now: it is left to him, and nothing
   expect(stage.journal('prod-0')).not.toContain('"fleet"')
   faults.set({ unpullable: undefined })
   const his = await other.ended
-  expect(his.code, his.stderr).toBe(0)
+  expect({ code: his.code, said: his.stderr }).toMatchObject({ code: 0 })
   const ended = await stage.run(upgrade)
-  expect(ended.code, ended.stderr).toBe(0)
+  expect({ code: ended.code, said: ended.stderr }).toMatchObject({ code: 0 })
   expect(outcomes(ended.stdout)).toEqual({ 'prod-0': 'nothing-to-do', 'prod-1': 'done' })
   expect(stage.journal('prod-0').match(/"what":"finished"/gu)).toHaveLength(1)
 })
@@ -124,7 +124,7 @@ test('the lock of a cluster is held: exit 6 with who holds it; without it the sa
   }, 100)
   onTestFinished(() => clearInterval(renewal))
   const refused = await stage.run(upgrade)
-  expect(refused.code, refused.stderr).toBe(6)
+  expect({ code: refused.code, said: refused.stderr }).toMatchObject({ code: 6 })
   expect(refused.stderr).toContain('anna@bastion')
   expect(outcomes(refused.stdout)).toEqual({ 'prod-0': 'failed', 'prod-1': 'not-begun' })
   expect([stage.writes('prod-0'), stage.writes('prod-1')]).toEqual([0, 0])
@@ -143,7 +143,7 @@ test('a person is needed in the middle of a wave: what runs beside it comes to i
     { spec: { imageRegistry: 'registry.example.com/kubevirt' } },
   )
   const ended = await stage.run(upgrade)
-  expect(ended.code, ended.stderr).not.toBe(0)
+  expect(ended.code).not.toBe(0)
   expect(outcomes(ended.stdout)).toEqual({
     'prod-0': 'done',
     'prod-1': 'needs-person',
@@ -179,7 +179,7 @@ describe('an edited plan file', () => {
       const asked = () => stage.clusters.map(({ cluster }) => askedBy(cluster))
       const before = asked()
       const ran = await stage.run(['fleet', 'upgrade', '--plan', 'edited.yaml', '--yes'])
-      expect(ran.code, ran.stderr).toBe(2)
+      expect({ code: ran.code, said: ran.stderr }).toMatchObject({ code: 2 })
       expect(ran.stderr).toContain('was edited after it was sealed')
       expect(asked()).toEqual(before)
     },
