@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { dirname, isAbsolute, relative } from 'node:path'
 import type { Context } from '../../context.ts'
 import { type AlertRule, countedAlerts } from '../../lib/fleet/fleet-alerts.ts'
 import { inOrder } from '../../lib/fleet/fleet-rows.ts'
@@ -157,6 +158,10 @@ async function firingBefore({ cx }: OpenMember, rule: AlertRule): Promise<readon
   })
 }
 
+/** A path that is not whole is one from the plan's own folder, so that both can be moved together. */
+const besidePlan = (kubeconfig: string, toFile: string | undefined): string =>
+  toFile === undefined || isAbsolute(kubeconfig) ? kubeconfig : relative(dirname(toFile), kubeconfig)
+
 async function planOf(
   one: OpenMember,
   options: FleetPlanOptions,
@@ -169,7 +174,7 @@ async function planOf(
   const cluster = {
     name,
     context,
-    ...(kubeconfig !== undefined && { kubeconfig }),
+    ...(kubeconfig !== undefined && { kubeconfig: besidePlan(kubeconfig, options.toFile) }),
     uid: place.uid ?? '',
     windows,
   }

@@ -1,3 +1,4 @@
+import { dirname, isAbsolute, join } from 'node:path'
 import type { Option } from 'commander'
 import type { Context } from '../../context.ts'
 import { configMapJournal } from '../../lib/engine/journal-config-map.ts'
@@ -110,7 +111,13 @@ async function readPlan({ world }: Context, file: string): Promise<SealedFleet> 
       },
     )
   })
-  return readFleetPlan(text, file)
+  const plan = readFleetPlan(text, file)
+  const clusters = plan.clusters.map((one) =>
+    one.kubeconfig === undefined || isAbsolute(one.kubeconfig)
+      ? one
+      : Object.assign({}, one, { kubeconfig: join(dirname(file), one.kubeconfig) }),
+  )
+  return { ...plan, clusters }
 }
 
 /** One process of a fleet run. Nothing that it knows outlives it: the next one asks the clusters. */

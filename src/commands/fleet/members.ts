@@ -6,6 +6,7 @@ import { inParallel, withinTime } from '../../lib/fleet/in-parallel.ts'
 import { ownClock } from '../../lib/kube/clock.ts'
 import { parseDuration } from '../../lib/kube/duration.ts'
 import { KvupError, unreachable, usageError } from '../../lib/kube/errors.ts'
+import { requestTimeout } from '../../lib/kube/http/http-cluster.ts'
 import { loadKubeconfig } from '../../lib/kube/http/kubeconfig.ts'
 import { shellWord } from '../../lib/kube/shell-line.ts'
 import { nearest } from '../../lib/kube/text.ts'
@@ -187,15 +188,19 @@ export const limitOf = ({ clock, signal }: Context, ms: number) => ({ clock: own
 function memberContext(
   cx: Context,
   member: FleetMember,
-  { mostSockets }: Pick<FleetOptions, 'mostSockets'>,
+  { mostSockets, clusterTimeout }: Pick<FleetOptions, 'mostSockets' | 'clusterTimeout'>,
 ): OpenMember {
   const over = new AbortController()
   const { name, context, kubeconfig } = member
   const { server: _, cluster: __, ...flags } = cx.flags
+  // A look as a whole ends before one of its requests would: thousands of timers less.
+  const { requestTimeout: limit } = flags
+  const isBounded = mostSockets !== undefined && (requestTimeout(limit) ?? 0) >= parseDuration(clusterTimeout)
   const connection = {
     context,
     ...(kubeconfig !== undefined && { kubeconfig }),
     ...(mostSockets !== undefined && { mostSockets }),
+    ...(isBounded && { requestTimeout: '0' }),
   }
   const warn = (line: string) => cx.printer.warn(`${name}: ${line}`)
   const there = cx.elsewhere(connection, { warn, ending: over.signal })

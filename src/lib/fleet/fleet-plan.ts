@@ -10,6 +10,7 @@ import type { FleetWave } from './fleet-waves.ts'
 export interface PlannedCluster {
   name: string
   context: string
+  /** Absent: that of the command line. A path that is not whole is one from the folder of the plan. */
   kubeconfig?: string
   /** Of its namespace kube-system: the plan is for no other cluster. */
   uid: string
