@@ -12,8 +12,16 @@ import type { OpenMember } from './members.ts'
 /** What became of one cluster. */
 export type ClusterEnd = Pick<FleetResult, 'outcome' | 'error'>
 
-/** How one cluster of a fleet is upgraded by its sealed plan: by this process, or by a Job in it. What failed there is an end, not an error. */
-type ClusterUpgrade = (one: OpenMember, wave: FleetWave) => Promise<ClusterEnd>
+/** How a cluster begins: once its window is open, unless the run was stopped meanwhile. */
+export interface ClusterStart {
+  /** Aborted when a rule ends the run. What has begun comes to its end all the same. */
+  stopped: AbortSignal
+  /** Called right before the cluster is touched. */
+  begins(): void
+}
+
+/** How one cluster of a fleet is upgraded by its sealed plan: by this process, or by a Job in it. What failed there is an end, not an error; `not-begun` where the run was stopped before. */
+type ClusterUpgrade = (one: OpenMember, wave: FleetWave, start: ClusterStart) => Promise<ClusterEnd>
 
 /** How those of a fleet are upgraded. */
 export interface ClusterUpgrades {
@@ -39,12 +47,12 @@ export type PlannedMember = SealedFleet['clusters'][number]
 export function upgradesHere(run: ClusterRun): ClusterUpgrades {
   const { cx, plan: fleet, timeout } = run
   const { world } = cx
-  const upgrade: ClusterUpgrade = async (one, { wave }) => {
+  const upgrade: ClusterUpgrade = async (one, { wave }, start) => {
     const { name } = one.member
     const { plan } = plannedOf(fleet, name)
     const file = `${fleet.file}, cluster ${name}`
     const text = JSON.stringify(plan)
-    return overWindows(run, one, async (until) => {
+    return overWindows(run, { one, start }, async (until) => {
       const heard = listening({
         ...one.cx,
         prompt: { confirm: async () => true },
@@ -79,16 +87,22 @@ export function plannedOf({ clusters, file }: SealedFleet, name: string): Planne
   return found
 }
 
-/** Does the work in one window of the cluster after the other, until it has ended: each time it hears until when, as flags. */
+/** Does the work in one window of the cluster after the other, until it has ended: each time it hears until when, as flags. Without `start` the cluster has begun before. */
 export async function overWindows(
   { cx, plan }: ClusterRun,
-  one: OpenMember,
+  { one, start }: { one: OpenMember; start?: ClusterStart },
   work: (until: readonly string[]) => Promise<ClusterEnd | 'window-closed'>,
 ): Promise<ClusterEnd> {
   const windows = plannedOf(plan, one.member.name).windows.map((window) => parseWindow(window))
+  let waiting = start
+  const isStopped = () => waiting?.stopped.aborted === true && !cx.signal.aborted
   try {
     for (;;) {
-      const closes = await inWindow(cx, one, windows)
+      const signal = waiting ? AbortSignal.any([cx.signal, waiting.stopped]) : cx.signal
+      const closes = await inWindow(cx, one, { windows, signal })
+      if (isStopped()) return { outcome: 'not-begun' }
+      waiting?.begins()
+      waiting = undefined
       const until = Number.isFinite(closes) ? ['--deadline', new Date(closes).toISOString()] : []
       const end = await work(until)
       if (end !== 'window-closed') return end
@@ -97,6 +111,7 @@ export async function overWindows(
       if (Number.isFinite(left) && left > 0) await one.cx.clock.sleep(left, cx.signal)
     }
   } catch (error) {
+    if (isStopped()) return { outcome: 'not-begun' }
     if (!(error instanceof KvupError)) throw error
     return endedBy(error)
   }
@@ -106,7 +121,7 @@ export async function overWindows(
 async function inWindow(
   run: Context,
   { cx, member }: OpenMember,
-  windows: readonly ReturnType<typeof parseWindow>[],
+  { windows, signal }: { windows: readonly ReturnType<typeof parseWindow>[]; signal: AbortSignal },
 ): Promise<number> {
   if (windows.length === 0) return Infinity
   const now = cx.clock.now().getTime()
@@ -119,7 +134,7 @@ async function inWindow(
     run.printer.note(
       `${member.name}: waits for its time window, which opens at ${new Date(opens).toISOString()}`,
     )
-    await cx.clock.sleep(opens - now, run.signal)
+    await cx.clock.sleep(opens - now, signal)
   }
   return openUntil(windows, Math.max(opens, now)) ?? Infinity
 }

@@ -7,7 +7,8 @@ import { countedAlerts } from '../../lib/fleet/fleet-alerts.ts'
 import { readFleetPlan, type SealedFleet } from '../../lib/fleet/fleet-plan.ts'
 import { endedBy, type FleetReport, type FleetResult, isDone } from '../../lib/fleet/fleet-report.ts'
 import { failedRow, type FleetRow, isWell } from '../../lib/fleet/fleet-rows.ts'
-import { type FleetTrace, type FleetWave, stopLimit, traceOf } from '../../lib/fleet/fleet-waves.ts'
+import { failuresOf, leftOf, soakLeft, stopOf } from '../../lib/fleet/fleet-rules.ts'
+import { type FleetTrace, type FleetWave, traceOf } from '../../lib/fleet/fleet-waves.ts'
 import { inParallel, withinTime } from '../../lib/fleet/in-parallel.ts'
 import { fileTrouble } from '../../lib/kube/bounded-file.ts'
 import { seconds, ticks } from '../../lib/kube/clock.ts'
@@ -128,6 +129,8 @@ class FleetRun {
   readonly #results = new Map<string, FleetResult>()
   readonly #traces = new Map<string, FleetTrace>()
   readonly #by: ClusterUpgrades
+  /** Aborted when a rule ends the run: nothing is begun any more. */
+  readonly #stopped = new AbortController()
   #open = new Map<string, OpenMember>()
 
   constructor(cx: Context, plan: SealedFleet, options: FleetUpgradeOptions, by: ClusterUpgrades) {
@@ -154,10 +157,6 @@ class FleetRun {
     return plannedOf(this.#plan, name)
   }
 
-  get #limit(): number {
-    return stopLimit(this.#plan.stopAfter, this.#plan.clusters.length)
-  }
-
   /** Every cluster is asked who it is, and what its journal says. Throws `usage` where a context leads to another cluster than the plan is of. */
   async open(): Promise<void> {
     const members = this.#plan.clusters.map(({ name, context, kubeconfig, windows }) => ({
@@ -169,24 +168,28 @@ class FleetRun {
     }))
     const { open, failed } = await openFleet(this.#cx, members, this.#options)
     for (const row of failed) this.#failed(row)
-    for (const one of open) {
-      const { uid } = this.#clusterOf(one.member.name)
-      if (one.place.uid !== uid)
-        throw usageError(
-          'another-cluster',
-          `context ${one.member.context} leads to another cluster than ${this.#plan.file} was made for: the uid of its kube-system is ${one.place.uid}, planned was ${uid}`,
-          {
-            remedy: 'use the kubeconfig that the plan was made with: --kubeconfig FILE',
-          },
-        )
+    for (const { member, place } of open) {
+      const { uid } = this.#clusterOf(member.name)
+      // Each is another cluster by the plan: two that are one now are not the ones that were planned.
+      const [context] = [...(place.uid === uid ? [] : [member.context]), ...(place.also ?? [])]
+      if (context === undefined) continue
+      throw usageError(
+        'another-cluster',
+        `context ${context} leads to another cluster than ${this.#plan.file} was made for: the uid of its kube-system is ${place.uid}${place.uid === uid ? `, which is cluster ${member.name}` : `, planned was ${uid}`}`,
+        {
+          remedy: 'use the kubeconfig that the plan was made with: --kubeconfig FILE',
+        },
+      )
     }
     this.#open = new Map(open.map((one) => [one.member.name, one]))
     await this.#readTraces([...this.#open.keys()])
   }
 
-  async #readTraces(names: readonly string[]): Promise<void> {
+  /** What the journals say now. One that cannot be read is a failure of its cluster. Gives those that were read. */
+  async #readTraces(names: readonly string[]): Promise<readonly string[]> {
     const { parallel, clusterTimeout } = this.#options
     const ms = parseDuration(clusterTimeout)
+    const read = new Set<string>()
     await inParallel(names, parallelOf(parallel), async (name) => {
       const one = this.#open.get(name)
       if (one === undefined) return
@@ -196,11 +199,13 @@ class FleetRun {
           limitOf(this.#cx, ms),
         )
         this.#traces.set(name, traceOf(entries, this.#plan.seal.uid))
+        read.add(name)
       } catch (error) {
         if (!(error instanceof KvupError) || this.#cx.signal.aborted) throw error
         this.#failed(failedRow(one.place, error))
       }
     })
+    return names.filter((name) => read.has(name))
   }
 
   #failed({ name, error }: Pick<FleetRow, 'name' | 'error'>): void {
@@ -272,16 +277,19 @@ class FleetRun {
     return exitCode.done
   }
 
-  /** Throws where clusters failed, no more than were allowed: the run came to its end, and is not well. */
+  /** Throws where clusters failed, no more than were allowed, or one was left: the run came to its end, and is not well. */
   #ensureAllDone(): void {
-    const failures = this.#failures
-    const [first] = failures
+    const all = this.#all
+    const failures = failuresOf(all)
+    const left = failures.length > 0 ? failures : leftOf(all, this.#options.only)
+    const [first] = left
     if (first === undefined) return
-    const { code = exitCode.blocked, reason = 'fleet-stopped', message = '' } = first.error ?? {}
+    const what = failures.length > 0 ? 'failed' : 'not begun'
+    const { code = exitCode.blocked, reason = 'fleet-stopped', message } = first.error ?? {}
     throw new KvupError(
       code as ExitCode,
       reason,
-      `${counted(failures.length, 'cluster')} of ${this.#results.size} failed: ${someOf(failures.map(({ name }) => name))}: ${message}`,
+      `${counted(left.length, 'cluster')} of ${all.length} ${what}: ${someOf(left.map(({ name }) => name))}${message === undefined ? '' : `: ${message}`}`,
       {
         remedy: this.#linesAfter(first),
       },
@@ -321,37 +329,29 @@ class FleetRun {
       this.#results.set(name, { ...before, ...told, ...(error && remedy && { error: { ...error, remedy } }) })
   }
 
-  #ended(wave?: FleetWave): readonly FleetResult[] {
-    const all = [...this.#results.values()]
-    return wave === undefined ? all : all.filter((one) => one.wave === wave.wave)
+  get #all(): readonly FleetResult[] {
+    return [...this.#results.values()]
   }
 
-  /** Those that count against the rule that stops. */
-  get #failures(): readonly FleetResult[] {
-    return this.#ended().filter((one) => !isDone(one) && one.outcome !== 'not-begun')
+  /** The rule that ends the run here; then nothing waits for its window any more. */
+  #stop(): ReturnType<typeof stopOf> {
+    const stop = stopOf(this.#all, this.#plan.stopAfter)
+    if (stop !== undefined) this.#stopped.abort(new Error('the fleet run stopped'))
+    return stop
   }
 
-  /** Throws where a rule stops the run here: of the canary any failure, a person who is needed, more failures than were allowed. */
+  /** Throws where a rule ends the run here. */
   #ensureGoesOn(wave: FleetWave): void {
     this.#cx.signal.throwIfAborted()
-    const failures = this.#failures
-    const rules: readonly (readonly [what: string, worst: FleetResult | undefined])[] = [
-      ['the canary failed', failures.find((one) => one.wave === 0)],
-      ['a person is needed', failures.find(({ outcome }) => outcome === 'needs-person')],
-      ['--stop-on-alert', failures.find(({ error }) => alarms.has(error?.reason ?? ''))],
-      [
-        `${failures.length} failed (--stop-after ${this.#plan.stopAfter})`,
-        failures.length >= this.#limit ? failures[0] : undefined,
-      ],
-    ]
-    const [what, worst] = rules.find(([, one]) => one !== undefined) ?? []
-    if (worst === undefined) return
-    const begun = this.#ended().filter(({ outcome }) => outcome === 'not-begun').length
+    const stop = this.#stop()
+    if (stop === undefined) return
+    const { what, worst } = stop
+    const left = this.#all.filter(({ outcome }) => outcome === 'not-begun').length
     const { code = exitCode.blocked, reason = 'fleet-stopped', message = '' } = worst.error ?? {}
     throw new KvupError(
       code as ExitCode,
       reason,
-      `the fleet run stopped ${wave.wave === worst.wave ? 'in' : 'before'} ${waveText(wave)}: ${what} on ${worst.name}: ${message}; ${counted(begun, 'cluster')} not begun`,
+      `the fleet run stopped ${wave.wave === worst.wave ? 'in' : 'before'} ${waveText(wave)}: ${what} on ${worst.name}: ${message}; ${counted(left, 'cluster')} not begun`,
       {
         remedy: this.#linesAfter(worst),
       },
@@ -382,11 +382,19 @@ class FleetRun {
       (name) => !done.includes(name) && this.#results.get(name)?.outcome === 'not-begun',
     )
     await this.#ensureWell(others, 'earlier-wave')
-    await this.#readTraces(done)
-    await this.#soak(done, wave)
-    await this.#ensureWell(done)
-    await this.#ensureQuiet(done)
+    // Of one whose journal does not answer nobody knows whether it has soaked.
+    const read = await this.#readTraces(done)
+    await this.#soak(read, wave)
+    await this.#ensureWell(read)
+    await this.#ensureQuiet(read)
     this.#ensureGoesOn(wave)
+  }
+
+  /** What this process saw itself before what a journal says, which others can write. */
+  #doneAt(name: string): number | undefined {
+    const { outcome, ended } = this.#results.get(name) ?? {}
+    if (outcome === 'done' && ended !== undefined) return Date.parse(ended)
+    return this.#traces.get(name)?.doneAt
   }
 
   async #soak(names: readonly string[], wave: FleetWave): Promise<void> {
@@ -394,12 +402,10 @@ class FleetRun {
     let isTold = false
     await Promise.all(
       names.map(async (name) => {
-        const { doneAt } = this.#traces.get(name) ?? {}
+        const doneAt = this.#doneAt(name)
         const one = this.#open.get(name)
         if (doneAt === undefined || one === undefined) return
-        // What lies in the future somebody else wrote, or another clock: then all of it is waited for.
-        const since = Math.max(0, one.cx.clock.now().getTime() - doneAt)
-        const left = soakSeconds * seconds - since
+        const left = soakLeft(doneAt, { now: one.cx.clock.now().getTime(), soakSeconds })
         if (left <= 0) return
         if (!isTold)
           this.#cx.printer.note(
@@ -472,24 +478,40 @@ class FleetRun {
   }
 
   async #runWave(wave: FleetWave, names: readonly string[]): Promise<void> {
-    const left = names.filter((name) => this.#traces.get(name)?.doneAt === undefined)
-    const done = names.filter((name) => !left.includes(name))
+    // Since the last look somebody may have begun here, with this plan or with another.
+    const read = await this.#readTraces(names)
+    this.ensureFree()
+    const done = names.filter((name) => this.#traces.get(name)?.doneAt !== undefined)
+    const left = read.filter((name) => !done.includes(name) && this.#isNotBegun(name))
     if (done.length > 0) {
       await this.#ensureWell(done)
       await this.#tidy(done, wave)
     }
     if (left.length > 0) this.#cx.printer.note(`${waveText(wave)}: ${someOf(left, left.length, 5)}`)
-    await inParallel(left, parallelOf(this.#options.parallel), async (name) => {
-      const one = this.#open.get(name)
-      const isStopped = wave.wave === 0 ? this.#failures.length > 0 : this.#failures.length >= this.#limit
-      if (one === undefined || isStopped || this.#cx.signal.aborted) return
-      const began = ticks(one.cx.clock)
-      this.#note(name, { began: this.#traces.get(name)?.beganAt ?? one.cx.clock.now().toISOString() })
-      const told = await this.#by.upgrade(one, wave)
-      const took = Math.round((ticks(one.cx.clock) - began) / seconds)
-      this.#note(name, { ...told, ended: one.cx.clock.now().toISOString(), seconds: took })
-      this.#cx.printer.note(`${name}: ${told.outcome}${told.error ? `: ${told.error.message}` : ''}`)
+    await inParallel(left, parallelOf(this.#options.parallel), (name) => this.#runCluster(name, wave))
+  }
+
+  /** Not one that did not answer before: that stays a failure of this run. */
+  #isNotBegun(name: string): boolean {
+    return this.#results.get(name)?.outcome === 'not-begun'
+  }
+
+  async #runCluster(name: string, wave: FleetWave): Promise<void> {
+    const one = this.#open.get(name)
+    if (one === undefined || this.#stop() !== undefined || this.#cx.signal.aborted) return
+    let began = ticks(one.cx.clock)
+    const told = await this.#by.upgrade(one, wave, {
+      stopped: this.#stopped.signal,
+      begins: () => {
+        began = ticks(one.cx.clock)
+        this.#note(name, { began: this.#traces.get(name)?.beganAt ?? one.cx.clock.now().toISOString() })
+      },
     })
+    if (told.outcome === 'not-begun') return
+    const took = Math.round((ticks(one.cx.clock) - began) / seconds)
+    this.#note(name, { ...told, ended: one.cx.clock.now().toISOString(), seconds: took })
+    this.#stop()
+    this.#cx.printer.note(`${name}: ${told.outcome}${told.error ? `: ${told.error.message}` : ''}`)
   }
 
   /** What an earlier process left in clusters that are done. */
@@ -503,7 +525,7 @@ class FleetRun {
   /** Each cluster that had a part is told that the fleet run is over: it is free for another one. What cannot be told is a warning. */
   async #end(): Promise<void> {
     const { uid } = this.#plan.seal
-    const all = this.#ended()
+    const all = this.#all
     await this.#readTraces([...this.#open.keys()])
     await inParallel([...this.#open.values()], parallelOf(this.#options.parallel), async (one) => {
       const { last, hasBegun = false } = this.#traces.get(one.member.name) ?? {}
@@ -551,7 +573,7 @@ class FleetRun {
       kind: 'FleetReport',
       fleet: this.#plan.seal.uid,
       to: this.#plan.to,
-      items: this.#ended().map((result) => this.#timed(result)),
+      items: this.#all.map((result) => this.#timed(result)),
     }
     this.#cx.printer.result(document, fleetReportView)
     for (const { over } of this.#open.values()) over.abort(new Error('the fleet run has ended'))
@@ -560,8 +582,5 @@ class FleetRun {
 
 /** What a plan does not hold: how many are asked at a time, and how long. */
 const kept: ReadonlySet<string> = new Set(['--parallel', '--cluster-timeout'])
-
-/** A failure for one of these ends the run, however many failures it may have. */
-const alarms: ReadonlySet<string> = new Set(['alert-firing', 'alerts-not-read'])
 
 const waveText = ({ wave }: FleetWave): string => (wave === 0 ? 'the canary wave' : `wave ${wave}`)

@@ -24,6 +24,7 @@ import { removeJob } from '../job/manage-job.ts'
 import {
   type ClusterEnd,
   type ClusterRun,
+  type ClusterStart,
   type ClusterUpgrades,
   overWindows,
   plannedOf,
@@ -49,7 +50,7 @@ export async function upgradesByJobs(
   const run: JobRun = { ...of, image: pinnedImage(image), place }
   return {
     before: await saidBefore(run),
-    upgrade: (one, wave) => new ClusterJob(run, one, wave).carryOut(),
+    upgrade: (one, wave, start) => new ClusterJob(run, one, wave).carryOut(start),
     tidy: (one, wave) => new ClusterJob(run, one, wave).tidy(),
   }
 }
@@ -121,15 +122,18 @@ class ClusterJob {
   }
 
   /** One that an earlier process began is watched on; what failed before is begun again. */
-  async carryOut(): Promise<ClusterEnd> {
+  async carryOut(start: ClusterStart): Promise<ClusterEnd> {
     try {
+      const own = { one: this.#one }
+      const work = async (until: readonly string[]) => this.#watch(await this.#begin(until))
       const job = await this.#own()
       if (job !== undefined && (await this.#state(job)).is !== 'failed') {
         this.#note(`goes on with Job ${job.metadata.name}, which runs already`)
+        start.begins()
         const end = await this.#watch(job)
-        if (end !== 'window-closed') return end
+        return end === 'window-closed' ? await overWindows(this.#run, own, work) : end
       }
-      return await overWindows(this.#run, this.#one, async (until) => this.#watch(await this.#begin(until)))
+      return await overWindows(this.#run, { ...own, start }, work)
     } catch (error) {
       if (!(error instanceof KvupError)) throw error
       return endedBy(error)

@@ -99,7 +99,19 @@ function isFleetPlan(value: unknown): value is Omit<SealedFleet, 'file'> {
       (wave) => isRecord(wave) && Number.isSafeInteger(wave['wave']) && isTexts(wave['clusters']),
     ) &&
     Array.isArray(clusters) &&
-    clusters.every(isPlanned)
+    clusters.every(isPlanned) &&
+    areInWaves(clusters, waves as readonly FleetWave[])
+  )
+}
+
+/** Each cluster in one wave, and no wave with another one: none would be left out, or be upgraded twice. */
+function areInWaves(clusters: readonly { name: string }[], waves: readonly FleetWave[]): boolean {
+  const names = clusters.map(({ name }) => name)
+  const inWaves = waves.flatMap((wave) => wave.clusters)
+  return (
+    new Set(inWaves).size === inWaves.length &&
+    inWaves.length === names.length &&
+    names.every((name) => inWaves.includes(name))
   )
 }
 
