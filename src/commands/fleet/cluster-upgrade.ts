@@ -1,6 +1,7 @@
 import type { Context } from '../../context.ts'
 import type { SealedFleet } from '../../lib/fleet/fleet-plan.ts'
 import { endedBy, type FleetResult } from '../../lib/fleet/fleet-report.ts'
+import type { FleetRow } from '../../lib/fleet/fleet-rows.ts'
 import type { FleetWave } from '../../lib/fleet/fleet-waves.ts'
 import { blocked, exitCode, KvupError, usageError } from '../../lib/kube/errors.ts'
 import { nextOpening, openUntil, parseWindow } from '../../lib/vms/waves/pacing.ts'
@@ -77,6 +78,35 @@ export function upgradesHere(run: ClusterRun): ClusterUpgrades {
     })
   }
   return { upgrade, before: [] }
+}
+
+/** Whether it is where its plan leads. Of an operator KubeVirt's version does not say so: there the plan is looked at again, and has nothing to do. Throws what the Reader throws. */
+export async function isReached(
+  { cx, plan: fleet }: Pick<ClusterRun, 'cx' | 'plan'>,
+  one: OpenMember,
+  { version }: Pick<FleetRow, 'version'>,
+): Promise<boolean> {
+  const { name } = one.member
+  const { plan } = plannedOf(fleet, name)
+  if (plan.operator === undefined) return version === plan.to
+  const file = `${fleet.file}, cluster ${name}`
+  const heard = listening({
+    ...one.cx,
+    world: { ...cx.world, readText: async () => JSON.stringify(plan) },
+  })
+  const asked = ['--plan', file, '--dry-run', 'client']
+  try {
+    await runInside(heard.cx, { line: cx.world.commandLine, command: upgradeCommand, args: asked })
+  } catch (error) {
+    // A plan that no longer fits is not where it leads.
+    if (
+      error instanceof KvupError &&
+      [exitCode.drifted, exitCode.blocked].some((one) => one === error.exitCode)
+    )
+      return false
+    throw error
+  }
+  return (heard.documents.at(-1) as { pending?: boolean } | undefined)?.pending === false
 }
 
 /** The cluster with this name. Throws `usage` where the plan has none. */

@@ -19,12 +19,18 @@ import { counted, someOf } from '../../lib/kube/text.ts'
 import { fleetPlanView, fleetReportView } from '../../lib/output/views/fleet-plan.ts'
 import type { PlanDocument } from '../../lib/upgrade/plan/plan-document.ts'
 import { tellScreen } from '../run-change.ts'
-import { type ClusterUpgrades, type PlannedMember, plannedOf, upgradesHere } from './cluster-upgrade.ts'
+import {
+  type ClusterUpgrades,
+  isReached,
+  type PlannedMember,
+  plannedOf,
+  upgradesHere,
+} from './cluster-upgrade.ts'
 import { fleetPlanning } from '../fleet.ts'
 import { savePlan } from '../upgrade/upgrade.ts'
 import { type FleetPlanOptions, makeFleetPlan } from './fleet-plan.ts'
 import { readRow } from './fleet-status.ts'
-import { limitOf, linesFor, openFleet, type OpenMember, parallelOf } from './members.ts'
+import { limitOf, linesFor, openFleet, type OpenMember, parallelOf, sameCluster } from './members.ts'
 
 export interface FleetUpgradeOptions extends FleetPlanOptions {
   plan?: string
@@ -32,7 +38,7 @@ export interface FleetUpgradeOptions extends FleetPlanOptions {
   parallel: string
   clusterTimeout: string
   timeout?: string
-  replaceRun?: string
+  replaceRun: readonly string[]
   viaJobs?: boolean
   image?: string
   jobNamespace: string
@@ -213,23 +219,29 @@ class FleetRun {
     if (result) this.#results.set(name, { ...result, outcome: 'unreachable', ...(error && { error }) })
   }
 
-  async #journalOf({ member, cx }: OpenMember) {
-    const { namespace } = this.#clusterOf(member.name).plan.kubevirt
-    return configMapJournal(await cx.cluster(), { namespace, who: cx.world.who, clock: cx.clock })
+  async #journalOf(one: OpenMember) {
+    const { cx } = one
+    const { namespace } = this.#clusterOf(one.member.name).plan.kubevirt
+    return configMapJournal(await sameCluster(one), { namespace, who: cx.world.who, clock: cx.clock })
   }
 
   /** Throws `locked` where another fleet run has begun on one of these clusters and is not over. */
   ensureFree(): void {
     const { uid } = this.#plan.seal
     const { replaceRun } = this.#options
-    for (const [name, { last }] of this.#traces) {
-      if (last === undefined || last.isOver || last.uid === uid || last.uid === replaceRun) continue
+    const others = [...this.#traces].flatMap(([name, { last }]) =>
+      last === undefined || last.isOver || last.uid === uid || replaceRun.includes(last.uid)
+        ? []
+        : [{ name, last }],
+    )
+    for (const { name, last } of others.slice(0, 1)) {
+      const uids = [...new Set(others.map((one) => one.last.uid))]
       throw locked(
         'another-fleet-run',
         `cluster ${name} belongs to fleet run ${last.uid}, which is not over: wave ${last.wave}, last by ${last.by} at ${last.at}`,
         {
           notes: ['its own plan goes on with it: kvup fleet upgrade --plan with the file of that run'],
-          remedy: `${this.#cx.world.commandLine} --replace-run ${shellWord(last.uid)}     gives that run up`,
+          remedy: `${[this.#cx.world.commandLine, ...uids.map((one) => `--replace-run ${shellWord(one)}`)].join(' ')}     gives ${uids.length === 1 ? 'that run' : 'those runs'} up`,
         },
       )
     }
@@ -299,8 +311,21 @@ class FleetRun {
 
   #interrupted(error: unknown): unknown {
     if (!(error instanceof KvupError)) return error
+    const { commandLine } = this.#cx.world
+    const cut = this.#all.filter(({ outcome, began }) => outcome === 'interrupted' && began !== undefined)
+    const back = cut.flatMap((one) =>
+      (one.error?.remedy ?? []).filter((line) => !line.startsWith(commandLine)),
+    )
     return new KvupError(error.exitCode, error.reason, error.message, {
-      remedy: `${this.#cx.world.commandLine}     goes on, from any machine`,
+      notes: [
+        ...(cut.length > 0
+          ? [
+              `${someOf(cut.map(({ name }) => name))}: upgrades that have begun; what is changed for a time stays so until the same line ends them`,
+            ]
+          : []),
+        ...(this.#options.viaJobs ? ['Jobs that have begun go on by themselves, with their rights'] : []),
+      ],
+      remedy: [`${commandLine}     goes on, from any machine`, ...new Set(back)],
       cause: error,
     })
   }
@@ -395,7 +420,12 @@ class FleetRun {
   #doneAt(name: string): number | undefined {
     const { outcome, ended } = this.#results.get(name) ?? {}
     if (outcome === 'done' && ended !== undefined) return Date.parse(ended)
-    return this.#traces.get(name)?.doneAt
+    const { doneAt } = this.#traces.get(name) ?? {}
+    const { plan } = this.#clusterOf(name)
+    // It was to be upgraded and it is: when, nobody wrote down. So all of the soak is ahead.
+    if (doneAt === undefined && outcome === 'nothing-to-do' && plan.pending && ended !== undefined)
+      return Date.parse(ended)
+    return doneAt
   }
 
   async #soak(names: readonly string[], wave: FleetWave): Promise<void> {
@@ -429,9 +459,9 @@ class FleetRun {
       if (one === undefined) return
       try {
         const row = await withinTime(readRow(one), limitOf(this.#cx, ms))
-        const { plan } = this.#clusterOf(name)
+        await withinTime(sameCluster(one), limitOf(this.#cx, ms))
         const wasDone = reason === 'not-healthy'
-        const isThere = (wasDone && plan.operator !== undefined) || row.version === plan.to
+        const isThere = await isReached({ cx: this.#cx, plan: this.#plan }, one, row)
         const { outcome } = this.#results.get(name) ?? { outcome: 'not-begun' }
         if (isThere && isWell(row))
           this.#note(name, { outcome: outcome === 'nothing-to-do' ? outcome : 'done' })
@@ -460,7 +490,7 @@ class FleetRun {
       const one = this.#open.get(name)
       if (one === undefined || !isDone(this.#results.get(name) ?? { outcome: 'not-begun' })) return
       try {
-        const reading = one.cx.cluster().then(({ reader }) => countedAlerts(reader, alerts))
+        const reading = sameCluster(one).then(({ reader }) => countedAlerts(reader, alerts))
         const fired = await withinTime(reading, limitOf(this.#cx, ms))
         const { firing: before = [] } = plannedOf(this.#plan, name)
         const found = 'firing' in fired ? fired.firing.filter((alert) => !before.includes(alert)) : []
@@ -482,7 +512,8 @@ class FleetRun {
     // Since the last look somebody may have begun here, with this plan or with another.
     const read = await this.#readTraces(names)
     this.ensureFree()
-    const done = names.filter((name) => this.#traces.get(name)?.doneAt !== undefined)
+    const told = read.filter((name) => this.#traces.get(name)?.doneAt !== undefined)
+    const done = await this.#reached(told)
     const left = read.filter((name) => !done.includes(name) && this.#isNotBegun(name))
     if (done.length > 0) {
       await this.#ensureWell(done)
@@ -490,6 +521,24 @@ class FleetRun {
     }
     if (left.length > 0) this.#cx.printer.note(`${waveText(wave)}: ${someOf(left, left.length, 5)}`)
     await inParallel(left, parallelOf(this.#options.parallel), (name) => this.#runCluster(name, wave))
+  }
+
+  /** Those of them that are where their plan leads: a journal says so as well where somebody forged it, or went back. One that does not answer is a failure. */
+  async #reached(names: readonly string[]): Promise<readonly string[]> {
+    const ms = parseDuration(this.#options.clusterTimeout)
+    const each = await inParallel(names, parallelOf(this.#options.parallel), async (name) => {
+      const one = this.#open.get(name)
+      if (one === undefined) return []
+      try {
+        const reading = readRow(one).then((row) => isReached({ cx: this.#cx, plan: this.#plan }, one, row))
+        return (await withinTime(reading, limitOf(this.#cx, ms))) ? [name] : []
+      } catch (error) {
+        if (!(error instanceof KvupError) || this.#cx.signal.aborted) throw error
+        this.#note(name, endedBy(error))
+        return []
+      }
+    })
+    return each.flat()
   }
 
   /** Not one that did not answer before: that stays a failure of this run. */
@@ -545,10 +594,11 @@ class FleetRun {
     })
   }
 
-  async #close({ member, cx }: OpenMember, text: string): Promise<void> {
+  async #close(one: OpenMember, text: string): Promise<void> {
+    const { member, cx } = one
     const { plan }: { plan: PlanDocument } = this.#clusterOf(member.name)
     const { namespace } = plan.kubevirt
-    const cluster = await cx.cluster()
+    const cluster = await sameCluster(one)
     const { clock, signal, world } = cx
     const lock = leaseLock(cluster, { namespace, holder: world, clock })
     const journal = configMapJournal(cluster, { namespace, who: world.who, clock })

@@ -68,7 +68,7 @@ function digestOf(document: FleetPlanDocument, seal: object): string {
 /** Reads what `kvup fleet plan --to-file` wrote. Throws `usage` for what is no such plan, and for one that was edited after it was sealed. */
 export function readFleetPlan(text: string, file: string): SealedFleet {
   const parsed = parseDocument(text, { prettyErrors: false })
-  const value: unknown = parsed.errors.length === 0 ? parsed.toJS() : undefined
+  const value = parsed.errors.length === 0 ? plainOf(parsed) : undefined
   if (!isFleetPlan(value))
     throw usageError('not-a-plan', `cannot use ${file}: it is no sealed kvup.io/v1alpha1 FleetPlan`, {
       remedy: "kvup fleet plan --contexts 'prod-*' --to v1.8.4 --to-file fleet-plan.yaml     makes one",
@@ -81,6 +81,15 @@ export function readFleetPlan(text: string, file: string): SealedFleet {
       remedy: 'make a new plan with other flags: kvup fleet plan --help',
     })
   return { ...value, file }
+}
+
+/** Undefined for aliases that lead nowhere, or to very much. */
+function plainOf(parsed: ReturnType<typeof parseDocument>): unknown {
+  try {
+    return parsed.toJS()
+  } catch {
+    return undefined
+  }
 }
 
 function isFleetPlan(value: unknown): value is Omit<SealedFleet, 'file'> {

@@ -41,7 +41,11 @@ export function endedBy(error: KvupError): Pick<FleetResult, 'outcome' | 'error'
     return { outcome: 'interrupted', error: told }
   if (code === exitCode.unreachable) return { outcome: 'unreachable', error: told }
   // A finding, an approval, a plan that no longer fits: only a person decides how it goes on.
-  const isForPerson = code === exitCode.drifted || (code === exitCode.blocked && !isFault.has(reason))
+  // So is what another run is about to do: it is neither done nor failed.
+  const isForPerson =
+    code === exitCode.drifted ||
+    code === exitCode.locked ||
+    (code === exitCode.blocked && !isFault.has(reason))
   return { outcome: isForPerson ? 'needs-person' : 'failed', error: told }
 }
 
