@@ -515,8 +515,12 @@ test('a stall and a timeout', async () => {
 })
 
 test('a fleet: looked at, checked, planned and upgraded; with one that does not answer', async () => {
-  const shape = () => ({ version: 'v1.7.4', operator: 'v1.8.4', method: 'image-tag', vms: 1 }) as const
-  const stage = await fleetStage(['prod-0', 'prod-1'], shape)
+  const stage = await fleetStage(['prod-0', 'prod-1'], () => ({
+    version: 'v1.7.4',
+    operator: 'v1.8.4',
+    method: 'image-tag',
+    vms: 1,
+  }))
   onTestFinished(() => stage.stop())
   const fleet = async (line: string) => {
     const { code, stdout } = await stage.run(['fleet', ...line.split(' '), '-o', 'json'])
