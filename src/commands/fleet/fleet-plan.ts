@@ -103,7 +103,8 @@ export async function makeFleetPlan(cx: Context, options: FleetPlanOptions): Pro
       bad.error.reason,
       `the plan is not sealed: ${someOf(names)} cannot be upgraded so: ${bad.error.message}`,
       {
-        remedy: bad.error.remedy ?? [`kvup status --context ${shellWord(bad.context)}`],
+        remedy:
+          bad.error.remedy ?? linesFor(members.find(({ name }) => name === bad.name) ?? bad, ['kvup status']),
       },
     )
   }

@@ -248,6 +248,7 @@ class FleetRun {
     ])
     return this.#cx.prompt.confirm(
       `Upgrade ${counted(clusters.length, 'cluster')} to ${to} in ${counted(waves.length, 'wave')}, as ${file} has it?`,
+      this.#cx.world.commandLine,
     )
   }
 
@@ -359,10 +360,10 @@ class FleetRun {
   }
 
   /** What to type after this cluster failed. */
-  #linesAfter({ context, error }: FleetResult): readonly string[] {
+  #linesAfter({ name, error }: FleetResult): readonly string[] {
     const { commandLine } = this.#cx.world
     return [
-      `kvup status --context ${shellWord(context)}     shows it`,
+      ...linesFor(this.#clusterOf(name), ['kvup status     shows it']),
       ...(error?.remedy ?? []).filter((line) => !line.startsWith(commandLine)),
       `${commandLine}     goes on, once that is mended`,
     ]

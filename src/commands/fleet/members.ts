@@ -206,7 +206,8 @@ function memberContext(
   const there = cx.elsewhere(connection, { warn, ending: over.signal })
   const printer = { ...cx.printer, warn, note: (line: string) => cx.printer.note(`${name}: ${line}`) }
   const own: Context = { ...cx, ...there, flags: { ...flags, ...connection }, printer }
-  return { member, place: { name, context }, cx: own, over }
+  const place = { name, context, ...(kubeconfig !== undefined && { kubeconfig }) }
+  return { member, place, cx: own, over }
 }
 
 async function identified({ cx, place }: OpenMember): Promise<Pick<OpenMember, 'place'>> {

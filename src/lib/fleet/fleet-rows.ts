@@ -30,6 +30,8 @@ const worstFirst: readonly FleetState[] = [
 export interface FleetRow {
   name: string
   context: string
+  /** Where the fleet file names one for this cluster. */
+  kubeconfig?: string
   server?: string
   /** Of the namespace kube-system, by which a cluster is known. Absent where it could not be read. */
   uid?: string
@@ -54,7 +56,7 @@ export interface FleetRow {
 }
 
 /** Which cluster a row is of. */
-export type FleetPlace = Pick<FleetRow, 'name' | 'context' | 'server' | 'uid' | 'also'>
+export type FleetPlace = Pick<FleetRow, 'name' | 'context' | 'kubeconfig' | 'server' | 'uid' | 'also'>
 
 /** A cluster that was read. Pure. */
 export function rowOf(place: FleetPlace, report: StatusReport, state: ClusterState): FleetRow {

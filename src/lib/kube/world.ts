@@ -48,8 +48,8 @@ export interface Choice {
 export interface Prompt {
   /** A person is at the terminal and may be asked: `--yes` was not given. Absent: nobody is there. */
   readonly isAttended?: boolean
-  /** `--yes` answers with true. */
-  confirm(question: string): Promise<boolean>
+  /** `--yes` answers with true. `line`: what to type where nobody can be asked, in place of what was typed. */
+  confirm(question: string, line?: string): Promise<boolean>
   /** What only a person can say: `--yes` is no answer. Undefined where there is nobody to ask. */
   decide?(question: string): Promise<boolean | undefined>
   /** Any of them, none included, chosen from a list. Undefined where there is nobody to ask; `--yes` chooses nothing. */

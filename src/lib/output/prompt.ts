@@ -28,9 +28,10 @@ export function openPrompt(
   const isAttended = !asking.yes && asking.input !== false && !asking.quiet && asking.stdin.isTTY === true
   return {
     isAttended,
-    async confirm(question) {
+    async confirm(question, line = asking.typed) {
       if (asking.yes) return true
-      return (await ask(asking, { type: 'confirm', message: question, default: false })) === true
+      const again = { ...asking, typed: line }
+      return (await ask(again, { type: 'confirm', message: question, default: false })) === true
     },
     async decide(question) {
       if (!isAttended) return undefined

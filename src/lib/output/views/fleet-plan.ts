@@ -27,10 +27,14 @@ const planColumns: readonly Column<PlanRow>[] = [
   {
     name: 'AGAINST IT',
     holds: 'text',
-    cell: ({ error, plan }) =>
-      error ? brief(error.message) : plan?.findings.map(({ id }) => id).join(', ') || '-',
+    cell: ({ error, plan }) => (error ? brief(error.message) : againstIt(plan).join(', ') || '-'),
     tone: ({ error }) => (error ? 'bad' : undefined),
   },
+]
+
+/** What is only good to know is left to `kvup check`; several findings of one check are named once. */
+const againstIt = (plan: PlannedCluster['plan']): readonly string[] => [
+  ...new Set(plan?.findings.flatMap(({ id, level }) => (level === 'info' ? [] : [id]))),
 ]
 
 /** Wave by wave, with what stands against each cluster. */

@@ -1,4 +1,5 @@
 import type { FleetRow } from '../../fleet/fleet-rows.ts'
+import { shellWord } from '../../kube/shell-line.ts'
 import { someOf } from '../../kube/text.ts'
 import { element, escaped, xmlFile } from '../formats/junit.ts'
 import { fleetText, stateWords } from './fleet-words.ts'
@@ -86,11 +87,10 @@ export function sameClusterLines(items: readonly Pick<FleetRow, 'name' | 'also'>
 function nextLines(items: readonly FleetRow[], paint: Paint, width: number): string[] {
   const row = items.find(({ state, error }) => state !== 'Healthy' || error !== undefined)
   if (row === undefined) return []
-  return wrap(helpLine(`kvup status --context ${quoted(row.context)}     shows ${row.name}`, paint), width)
+  const { context, kubeconfig, name } = row
+  const where = [...(kubeconfig === undefined ? [] : ['--kubeconfig', kubeconfig]), '--context', context]
+  return wrap(helpLine(`kvup status ${where.map(shellWord).join(' ')}     shows ${name}`, paint), width)
 }
-
-const quoted = (name: string): string =>
-  /^[\w.:@/-]+$/u.test(name) ? name : `'${name.replaceAll("'", "'\\''")}'`
 
 /** A cluster, what was done there, and how that failed where it did. */
 export interface SuiteCase {

@@ -1,0 +1,57 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type FleetStage, fleetStage } from './fleet-stage.ts'
+
+const shape = () => ({ version: 'v1.7.4', operator: 'v1.8.4', method: 'image-tag', vms: 1 }) as const
+const names = ['east', 'west'] as const
+let stage: FleetStage
+
+/** As an installer leaves them: a kubeconfig for each cluster, and each calls its context the same. */
+beforeAll(async () => {
+  stage = await fleetStage(names, shape)
+  const { clusters, users } = JSON.parse(readFileSync(join(stage.folder, 'kubeconfig'), 'utf8')) as {
+    clusters: { name: string }[]
+    users: { name: string }[]
+  }
+  const folder = join(stage.folder, 'clusters')
+  mkdirSync(folder)
+  for (const name of names)
+    writeFileSync(
+      join(folder, name),
+      JSON.stringify({
+        clusters: clusters.filter((one) => one.name === name),
+        users,
+        contexts: [{ name: 'admin', context: { cluster: name, user: users[0]?.name } }],
+      }),
+    )
+  const lines = names.map((name) => `- name: ${name}\n  context: admin\n  kubeconfig: ${name}\n`)
+  writeFileSync(
+    join(folder, 'fleet.yaml'),
+    `apiVersion: kvup.io/v1alpha1\nkind: Fleet\nclusters:\n${lines.join('')}`,
+  )
+})
+afterAll(() => stage.stop())
+
+const oneLine =
+  'fleet upgrade --file clusters/fleet.yaml --to v1.8.4 --method image-tag --timeout 4m --to-file plan.yaml'.split(
+    ' ',
+  )
+
+test('a plan that was made and not agreed to: what is to be typed carries it out, and makes no other', async () => {
+  const asked = await stage.run(oneLine)
+  expect({ code: asked.code, said: asked.stderr }).toMatchObject({ code: 2 })
+  expect(asked.stderr).toContain('→ kvup fleet upgrade --timeout 4m --plan plan.yaml --yes')
+})
+
+test('clusters whose contexts have one name: each line names the kubeconfig of its cluster', async () => {
+  stage.cluster('east').cluster.faults.set({ unpullable: 'virt-handler:v1.8.4' })
+  const ended = await stage.run('fleet upgrade --timeout 4m --plan plan.yaml --yes'.split(' '))
+  expect({ code: ended.code, said: ended.stderr }).toMatchObject({ code: 4 })
+  const line = 'kvup status --kubeconfig clusters/east --context admin'
+  expect(ended.stderr).toContain(`→ ${line} `)
+  const { stdout } = await stage.run('fleet status --file clusters/fleet.yaml'.split(' '))
+  expect(stdout).toContain(`→ ${line} `)
+  const shown = await stage.run(line.split(' ').slice(1).concat('-o', 'json'))
+  expect(JSON.parse(shown.stdout)).toMatchObject({ target: { version: 'v1.8.4' } })
+})
