@@ -49,5 +49,5 @@ export function endedBy(error: KvupError): Pick<FleetResult, 'outcome' | 'error'
   return { outcome: isForPerson ? 'needs-person' : 'failed', error: told }
 }
 
-/** Exit 3 where nobody has to decide: the cluster is not as it should be. */
+/** Exit 3 where nobody has to decide: the cluster is not as it should be. What is not named here stops the run, which is the safe side. */
 const isFault: ReadonlySet<string> = new Set(['degraded', 'not-healthy', 'undone', 'refused'])

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
 import { endedBy } from '../../../src/lib/fleet/fleet-report.ts'
 import { failedRow, fleetCode, type FleetRow, inOrder, isWell } from '../../../src/lib/fleet/fleet-rows.ts'
+import { type FleetCheckRow, checksInOrder } from '../../../src/lib/fleet/fleet-checks.ts'
+import { checkWords, stateWords } from '../../../src/lib/output/views/fleet-words.ts'
 import { exitCode, type ExitCode, KvupError } from '../../../src/lib/kube/errors.ts'
 
 const place = { name: 'prod-1', context: 'prod-1' }
@@ -35,6 +37,14 @@ test('the worst first, and what is alike in the order of the fleet', () => {
     'Updating a',
     'Healthy prod-1',
   ])
+})
+
+test('the words of the screen stand in the same order', () => {
+  const states = Object.keys(stateWords) as FleetRow['state'][]
+  expect(inOrder(states.toReversed().map((state) => row(state))).map(({ state }) => state)).toEqual(states)
+  const checks = Object.keys(checkWords) as FleetCheckRow['state'][]
+  const checked = checks.toReversed().map((state): FleetCheckRow => ({ ...place, state, findings: [] }))
+  expect(checksInOrder(checked).map(({ state }) => state)).toEqual(checks)
 })
 
 test('the exit code is that of the worst; verdicts count only where they are asked for', () => {

@@ -28,11 +28,11 @@ const shape =
     !Array.isArray(value) &&
     Object.entries(fields).every(([key, holds]) => holds(fieldsOf(value)[key]))
 
-const one =
+const anyOf =
   (words: readonly string[]): Holds =>
   (value) =>
     typeof value === 'string' && words.includes(value)
-const keyOf = (words: object): Holds => one(Object.keys(words))
+const keyOf = (words: object): Holds => anyOf(Object.keys(words))
 
 const path = { from: optional(text), to: text }
 const stopped = optional(shape({ step: text, because: text }))
@@ -108,7 +108,7 @@ const shapes: Readonly<Record<string, Holds>> = {
   }),
   FleetReport: shape({
     to: text,
-    items: list(shape({ name: text, outcome: one(outcomesOfCluster), error: optional(shape({})) })),
+    items: list(shape({ name: text, outcome: anyOf(outcomesOfCluster), error: optional(shape({})) })),
   }),
   FleetPlan: shape({
     to: text,
@@ -211,11 +211,11 @@ function inFleet({ kind, ...document }: Given): string | undefined {
   if (against === undefined) return undefined
   const all = listOf(document[kind === 'FleetPlan' ? 'clusters' : 'items'])
   if (all.length === 0) return 'it is of a fleet without clusters'
-  const [found] = all.flatMap((one) => {
+  const [first] = all.flatMap((one) => {
     const why = against(one, document)
     return why === undefined ? [] : [`${textOf(one['name'])} ${why}`]
   })
-  return found
+  return first
 }
 
 const inCluster: Readonly<Record<string, (one: Fields, document: Fields) => string | undefined>> = {
@@ -223,9 +223,9 @@ const inCluster: Readonly<Record<string, (one: Fields, document: Fields) => stri
     (outcome === 'done' || outcome === 'nothing-to-do') && isThere(error)
       ? `is ${outcome === 'done' ? 'done' : 'as it should be'}, and has an error`
       : undefined,
-  FleetPlan: ({ name, plan }, { waves }) =>
+  FleetPlan: ({ name, plan }, document) =>
     isThere(fieldsOf(plan)['seal'])
-      ? listOf(waves).some(({ clusters }) => listedIn(clusters, name))
+      ? listOf(document['waves']).some(({ clusters }) => listedIn(clusters, name))
         ? undefined
         : 'is in no wave'
       : 'has no sealed plan',
