@@ -284,8 +284,11 @@ class ClusterJob {
 
   /** Its pod ended because of the window: another one would only end as well. */
   async #isPastWindow({ pods: [newest] }: JobState, closes: number): Promise<boolean> {
-    if (!Number.isFinite(closes) || newest?.exitCode !== exitCode.timedOut) return false
-    if (this.#one.cx.clock.now().getTime() >= closes) return true
+    if (!Number.isFinite(closes) || newest?.exitCode === undefined) return false
+    // One that begins only after it, for its image was long under way or its node was lost, refuses a deadline that has passed.
+    const isOver = this.#one.cx.clock.now().getTime() >= closes
+    if (isOver) return [exitCode.timedOut, exitCode.usage].some((code) => code === newest.exitCode)
+    if (newest.exitCode !== exitCode.timedOut) return false
     return (await this.#lastDocument(newest))?.['outcome'] === 'stopped-before'
   }
 

@@ -399,12 +399,29 @@ interface FoldedInstances {
 export async function foldInstances(reader: Reader): Promise<FoldedInstances> {
   const tally = emptyTally()
   const namespaces = new Set<string>()
+  const twice: string[] = []
   for await (const { items } of readAhead(reader.pages(VirtualMachineInstances)))
     for (const vmi of items) {
+      const { namespace = '', name } = vmi.metadata
+      const before = tally.twoLaunchers.count
       tallyInstance(tally, vmi)
-      namespaces.add(vmi.metadata.namespace ?? '')
+      if (tally.twoLaunchers.count > before) twice.push(`${namespace}/${name}`)
+      namespaces.add(namespace)
     }
-  return { tally, namespaces }
+  if (twice.length === 0) return { tally, namespaces }
+  return { tally: { ...tally, twoLaunchers: await notToMove(reader, twice) }, namespaces }
+}
+
+/** A migration whose target has no node yet stands in no VMI, but has a pod. Where migrations cannot be read, nobody is left out. */
+async function notToMove(reader: Reader, names: readonly string[]): Promise<Named> {
+  const migrations = await unfinishedMigrations(reader).catch((error: unknown) => {
+    if (!(error instanceof ApiError)) throw error
+    return []
+  })
+  const moved = new Set(migrations.map(({ metadata, spec }) => `${metadata.namespace}/${spec?.vmiName}`))
+  const left = nobody()
+  for (const name of names) if (!moved.has(name)) add(left, name)
+  return left
 }
 
 /** Reads every VM once and keeps the names of a few. Throws ApiError. */

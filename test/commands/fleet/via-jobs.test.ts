@@ -1,4 +1,6 @@
-import { expect, onTestFinished, test } from 'vitest'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import {
   ClusterRoleBindings,
   ClusterRoles,
@@ -25,6 +27,10 @@ async function staged(count: number, options: Parameters<typeof playJobs>[1] = {
   expect(await stage.run(planLine)).toMatchObject({ code: 0 })
   return { stage, kubelets, names }
 }
+
+/** What is left of a Job and its rights. */
+const leftIn = (stage: FleetStage, name: string) => ({ job: jobOf(stage, name), grants: grants(stage, name) })
+const nothing = { job: undefined, grants: [] }
 
 /** Roles and bindings of a Job. */
 const grants = (stage: FleetStage, name: string) =>
@@ -53,7 +59,7 @@ test('each cluster is upgraded by its Job; killed, the same line finds the Job t
     expect(stage.journal(name).match(/"what":"finished"/gu)).toHaveLength(1)
     expect(stage.journal(name)).toContain('"over":true')
     expect(writesOfJob(stage, name)).toBeGreaterThan(0)
-    expect({ job: jobOf(stage, name), grants: grants(stage, name) }).toEqual({ job: undefined, grants: [] })
+    expect(leftIn(stage, name)).toEqual(nothing)
   }
 })
 
@@ -90,3 +96,53 @@ test('without an image, by a tag, and an image without Jobs: exit 2, and nothing
   expect(ran[2].stderr).toContain('--via-jobs')
   expect(stage.writes('prod-0')).toBe(0)
 })
+
+test('killed while its Job runs, which then comes to its end: the same line removes what is left of it, and begins nothing', async () => {
+  const { stage, kubelets } = await staged(1)
+  const first = stage.start(line)
+  await first.until(/prod-0: Job runs/u)
+  first.kill('SIGKILL')
+  await first.ended
+  expect(await kubelets.started[0]?.live.ended).toMatchObject({ code: 0 })
+  await vi.waitFor(
+    () =>
+      expect(jobOf(stage, 'prod-0')?.status?.conditions).toContainEqual(
+        expect.objectContaining({ type: 'Complete' }),
+      ),
+    { timeout: 10_000 },
+  )
+  expect(grants(stage, 'prod-0')).not.toEqual([])
+  const ended = await stage.run(line)
+  expect({ code: ended.code, said: ended.stderr }).toMatchObject({ code: 0 })
+  expect(ended.stderr).not.toContain('Job kvup-fleet in namespace kvup-run begins')
+  expect(kubelets.started).toHaveLength(1)
+  expect(leftIn(stage, 'prod-0')).toEqual(nothing)
+})
+
+test('a time window closes before the pod of its Job can begin a step: the next window makes the next Job, with its own deadline', async () => {
+  const stage = await fleetStage(['prod-0'], shape)
+  onTestFinished(() => stage.stop())
+  const kubelets = playJobs(stage)
+  onTestFinished(() => kubelets.stop())
+  const { clock } = stage.cluster('prod-0').cluster.store
+  const minute = 60_000
+  const whole = Math.ceil(clock.now().getTime() / minute)
+  const at = (minutes: number) => new Date((whole + minutes) * minute).toISOString()
+  const window = (from: number, until: number) =>
+    `daily ${at(from).slice(11, 16)}-${at(until).slice(11, 16)} UTC`
+  writeFileSync(
+    join(stage.folder, 'fleet.yaml'),
+    `apiVersion: kvup.io/v1alpha1\nkind: Fleet\nclusters:\n- context: prod-0\n  window: [${window(20, 22)}, ${window(30, 200)}]\n`,
+  )
+  const planned = await stage.run([...planLine.slice(0, 2), '--file', 'fleet.yaml', ...planLine.slice(6)])
+  expect({ code: planned.code, said: planned.stderr }).toMatchObject({ code: 0 })
+  const ended = await stage.run(line)
+  expect({ code: ended.code, said: ended.stderr }).toMatchObject({ code: 0 })
+  for (const opens of [at(20), at(30)])
+    expect(ended.stderr).toContain(`prod-0: waits for its time window, which opens at ${opens}`)
+  expect(ended.stderr.match(/Job kvup-fleet in namespace kvup-run begins/gu)).toHaveLength(2)
+  // Its pod came only after the window, or had no time left.
+  expect([2, 4]).toContain((await kubelets.started[0]?.live.ended)?.code)
+  expect(stage.journal('prod-0').match(/"what":"finished"/gu)).toHaveLength(1)
+  expect(leftIn(stage, 'prod-0')).toEqual(nothing)
+}, 150_000)
