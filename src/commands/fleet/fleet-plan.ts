@@ -105,8 +105,17 @@ export async function makeFleetPlan(cx: Context, options: FleetPlanOptions): Pro
       bad.error.reason,
       `the plan is not sealed: ${someOf(names)} cannot be upgraded so: ${bad.error.message}`,
       {
-        remedy:
-          bad.error.remedy ?? linesFor(members.find(({ name }) => name === bad.name) ?? bad, ['kvup status']),
+        remedy: [
+          ...(
+            bad.error.remedy ??
+            linesFor(members.find(({ name }) => name === bad.name) ?? bad, ['kvup status     shows why'])
+          ).filter((line) => !ofOneAlone.test(line)),
+          ...(names.length < document.clusters.length
+            ? [
+                `or make the plan without ${someOf(names)}: leave ${names.length === 1 ? 'it' : 'them'} out of --contexts, or of the fleet file`,
+              ]
+            : []),
+        ],
       },
     )
   }
@@ -160,6 +169,9 @@ async function firingBefore({ cx }: OpenMember, rule: AlertRule): Promise<readon
         : 'leave out --stop-on-alert for a fleet with this cluster',
   })
 }
+
+/** It would upgrade one cluster at once, before any canary. */
+const ofOneAlone = /^kvup upgrade\b/u
 
 /** Throws `usage` where contexts of one cluster are to be treated differently: only one of them would be. */
 function ensureOneMind({ member, place }: OpenMember, members: readonly FleetMember[]): void {

@@ -46,6 +46,8 @@ export interface FleetUpgradeOptions extends FleetPlanOptions {
 
 /** `kvup fleet upgrade --plan`: wave by wave, each cluster by its own sealed plan. What was done is read from the journals of the clusters, so that any machine with the same plan goes on. */
 export async function fleetUpgrade(cx: Context, options: FleetUpgradeOptions): Promise<ExitCode> {
+  // What is typed wrong is told before a plan is made.
+  for (const limit of [options.timeout, options.clusterTimeout]) if (limit !== undefined) parseDuration(limit)
   if (options.plan === undefined) return planAndUpgrade(cx, options)
   const plan = await readPlan(cx, options.plan)
   if (cx.flags.output === 'argo-workflow') {
@@ -408,12 +410,28 @@ class FleetRun {
       (name) => !done.includes(name) && this.#results.get(name)?.outcome === 'not-begun',
     )
     await this.#ensureWell(others, 'earlier-wave')
+    this.#ensureTurn(wave)
     // Of one whose journal does not answer nobody knows whether it has soaked.
     const read = await this.#readTraces(done)
     await this.#soak(read, wave)
     await this.#ensureWell(read)
     await this.#ensureQuiet(read)
     this.#ensureGoesOn(wave)
+  }
+
+  /** Of one cluster alone: throws `blocked` where others come before it. They are no failures, for nothing was tried. */
+  #ensureTurn(wave: FleetWave): void {
+    const { only } = this.#options
+    if (only === undefined) return
+    const before = this.#all.filter(({ error }) => error?.reason === 'earlier-wave')
+    if (before.length === 0) return
+    for (const { error: _, ...one } of before) this.#results.set(one.name, { ...one, outcome: 'not-begun' })
+    const words = withoutFlags(wordsOf(this.#cx.world.commandLine), { valued: ['--only'] })
+    throw blocked(
+      'earlier-wave',
+      `${only} is of ${waveText(wave)}, and ${someOf(before.map(({ name }) => name))} of an earlier wave ${before.length === 1 ? 'is' : 'are'} not done`,
+      { remedy: `${words.join(' ')}     begins with the first wave` },
+    )
   }
 
   /** What this process saw itself before what a journal says, which others can write. */

@@ -1,6 +1,6 @@
 import { parseDocument } from 'yaml'
 import { readSealed, sha256 } from '../engine/sealed-plan.ts'
-import { usageError } from '../kube/errors.ts'
+import { KvupError, usageError } from '../kube/errors.ts'
 import { isRecord } from '../kube/object.ts'
 import type { PlanDocument } from '../upgrade/plan/plan-document.ts'
 import type { AlertRule } from './fleet-alerts.ts'
@@ -74,13 +74,25 @@ export function readFleetPlan(text: string, file: string): SealedFleet {
       remedy: "kvup fleet plan --contexts 'prod-*' --to v1.8.4 --to-file fleet-plan.yaml     makes one",
     })
   const { digest, ...seal } = value.seal
-  for (const { name, plan } of value.clusters)
-    readSealed(JSON.stringify(plan), `${file}, cluster ${name}`, 'UpgradePlan')
+  for (const { name, plan } of value.clusters) ensureSealed(plan, `${file}, cluster ${name}`)
   if (digest !== digestOf(value, seal))
     throw usageError('plan-edited', `${file} was edited after it was sealed`, {
       remedy: 'make a new plan with other flags: kvup fleet plan --help',
     })
   return { ...value, file }
+}
+
+/** Throws `usage` as of a fleet plan: that of one cluster alone cannot be made again. */
+function ensureSealed(plan: PlanDocument, where: string): void {
+  try {
+    readSealed(JSON.stringify(plan), where, 'UpgradePlan')
+  } catch (error) {
+    if (!(error instanceof KvupError)) throw error
+    throw new KvupError(error.exitCode, error.reason, error.message, {
+      remedy: 'make a new plan with other flags: kvup fleet plan --help',
+      cause: error,
+    })
+  }
 }
 
 /** Undefined for aliases that lead nowhere, or to very much. */

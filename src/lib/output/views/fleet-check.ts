@@ -61,7 +61,7 @@ export const fleetCheckView: View<FleetCheckDocument> = {
       ...commonLines(common, paint, size.columns),
       ...(worst?.next === undefined
         ? []
-        : wrap(helpLine(`${worst.next}     for ${worst.name}`, paint), size.columns)),
+        : wrap(helpLine(`${worst.next}     # for ${worst.name}`, paint), size.columns)),
     ]
   },
   names: ({ items }) => items.map(({ name }) => `cluster/${name}`),

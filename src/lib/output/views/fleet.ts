@@ -89,7 +89,7 @@ function nextLines(items: readonly FleetRow[], paint: Paint, width: number): str
   if (row === undefined) return []
   const { context, kubeconfig, name } = row
   const where = [...(kubeconfig === undefined ? [] : ['--kubeconfig', kubeconfig]), '--context', context]
-  return wrap(helpLine(`kvup status ${where.map(shellWord).join(' ')}     shows ${name}`, paint), width)
+  return wrap(helpLine(`kvup status ${where.map(shellWord).join(' ')}     # shows ${name}`, paint), width)
 }
 
 /** A cluster, what was done there, and how that failed where it did. */
@@ -103,7 +103,9 @@ export interface SuiteCase {
 }
 
 /** JUnit with a suite per cluster. */
-export function suites(command: string, cases: readonly SuiteCase[]): string {
+export function suites(command: string, given: readonly SuiteCase[]): string {
+  // A line of its own could be a command to who reads the log.
+  const cases = given.map((one) => Object.assign({}, one, { suite: one.suite.replaceAll(/\s+/gu, ' ') }))
   const names = [...new Set(cases.map(({ suite }) => suite))]
   const countsOf = (some: readonly SuiteCase[]) => ({
     tests: some.length,
