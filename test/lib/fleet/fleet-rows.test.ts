@@ -11,6 +11,7 @@ const row = (state: FleetRow['state'], more: Partial<FleetRow> = {}): FleetRow =
   state,
   ...more,
 })
+const checkRow = (state: FleetCheckRow['state']): FleetCheckRow => ({ ...place, state, findings: [] })
 const failed = (code: ExitCode, reason = 'why') => failedRow(place, new KvupError(code, reason, 'words'))
 
 test('what could not be read is a row by its error', () => {
@@ -43,7 +44,7 @@ test('the words of the screen stand in the same order', () => {
   const states = Object.keys(stateWords) as FleetRow['state'][]
   expect(inOrder(states.toReversed().map((state) => row(state))).map(({ state }) => state)).toEqual(states)
   const checks = Object.keys(checkWords) as FleetCheckRow['state'][]
-  const checked = checks.toReversed().map((state): FleetCheckRow => ({ ...place, state, findings: [] }))
+  const checked = checks.toReversed().map(checkRow)
   expect(checksInOrder(checked).map(({ state }) => state)).toEqual(checks)
 })
 
