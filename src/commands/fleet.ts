@@ -173,7 +173,11 @@ export function fleetUpgradeCommand(wire: Wire): Command {
   return command
     .option('--only <cluster>', 'this cluster alone, once the waves before it are done')
     .option('--timeout <duration>', 'limit of the upgrade of each cluster')
-    .option('--replace-run <uid>', 'give up this fleet run, which is not over')
+    .addOption(
+      new Option('--replace-run <uid>', 'give up this fleet run, which is not over (repeatable)')
+        .argParser(list)
+        .default([], 'none'),
+    )
     .option('--via-jobs', 'by a Job in each cluster, which is watched from here')
     .option('--image <name@digest>', 'with --via-jobs: image of kvup, by its digest')
     .option('--job-namespace <namespace>', 'with --via-jobs: where Jobs run', 'kvup-run')

@@ -1,6 +1,7 @@
 import type { Context } from '../../context.ts'
 import type { SealedFleet } from '../../lib/fleet/fleet-plan.ts'
 import { endedBy, type FleetResult } from '../../lib/fleet/fleet-report.ts'
+import type { FleetRow } from '../../lib/fleet/fleet-rows.ts'
 import type { FleetWave } from '../../lib/fleet/fleet-waves.ts'
 import { blocked, exitCode, KvupError, usageError } from '../../lib/kube/errors.ts'
 import { nextOpening, openUntil, parseWindow } from '../../lib/vms/waves/pacing.ts'
@@ -12,8 +13,16 @@ import type { OpenMember } from './members.ts'
 /** What became of one cluster. */
 export type ClusterEnd = Pick<FleetResult, 'outcome' | 'error'>
 
-/** How one cluster of a fleet is upgraded by its sealed plan: by this process, or by a Job in it. What failed there is an end, not an error. */
-type ClusterUpgrade = (one: OpenMember, wave: FleetWave) => Promise<ClusterEnd>
+/** How a cluster begins: once its window is open, unless the run was stopped meanwhile. */
+export interface ClusterStart {
+  /** Aborted when a rule ends the run. What has begun comes to its end all the same. */
+  stopped: AbortSignal
+  /** Called right before the cluster is touched. */
+  begins(): void
+}
+
+/** How one cluster of a fleet is upgraded by its sealed plan: by this process, or by a Job in it. What failed there is an end, not an error; `not-begun` where the run was stopped before. */
+type ClusterUpgrade = (one: OpenMember, wave: FleetWave, start: ClusterStart) => Promise<ClusterEnd>
 
 /** How those of a fleet are upgraded. */
 export interface ClusterUpgrades {
@@ -39,12 +48,12 @@ export type PlannedMember = SealedFleet['clusters'][number]
 export function upgradesHere(run: ClusterRun): ClusterUpgrades {
   const { cx, plan: fleet, timeout } = run
   const { world } = cx
-  const upgrade: ClusterUpgrade = async (one, { wave }) => {
+  const upgrade: ClusterUpgrade = async (one, { wave }, start) => {
     const { name } = one.member
     const { plan } = plannedOf(fleet, name)
     const file = `${fleet.file}, cluster ${name}`
     const text = JSON.stringify(plan)
-    return overWindows(run, one, async (until) => {
+    return overWindows(run, { one, start }, async (until) => {
       const heard = listening({
         ...one.cx,
         prompt: { confirm: async () => true },
@@ -71,6 +80,35 @@ export function upgradesHere(run: ClusterRun): ClusterUpgrades {
   return { upgrade, before: [] }
 }
 
+/** Whether it is where its plan leads. Of an operator KubeVirt's version does not say so: there the plan is looked at again, and has nothing to do. Throws what the Reader throws. */
+export async function isReached(
+  { cx, plan: fleet }: Pick<ClusterRun, 'cx' | 'plan'>,
+  one: OpenMember,
+  { version }: Pick<FleetRow, 'version'>,
+): Promise<boolean> {
+  const { name } = one.member
+  const { plan } = plannedOf(fleet, name)
+  if (plan.operator === undefined) return version === plan.to
+  const file = `${fleet.file}, cluster ${name}`
+  const heard = listening({
+    ...one.cx,
+    world: { ...cx.world, readText: async () => JSON.stringify(plan) },
+  })
+  const asked = ['--plan', file, '--dry-run', 'client']
+  try {
+    await runInside(heard.cx, { line: cx.world.commandLine, command: upgradeCommand, args: asked })
+  } catch (error) {
+    // A plan that no longer fits is not where it leads.
+    if (
+      error instanceof KvupError &&
+      [exitCode.drifted, exitCode.blocked].some((one) => one === error.exitCode)
+    )
+      return false
+    throw error
+  }
+  return (heard.documents.at(-1) as { pending?: boolean } | undefined)?.pending === false
+}
+
 /** The cluster with this name. Throws `usage` where the plan has none. */
 export function plannedOf({ clusters, file }: SealedFleet, name: string): PlannedMember {
   const found = clusters.find((one) => one.name === name)
@@ -79,16 +117,22 @@ export function plannedOf({ clusters, file }: SealedFleet, name: string): Planne
   return found
 }
 
-/** Does the work in one window of the cluster after the other, until it has ended: each time it hears until when, as flags. */
+/** Does the work in one window of the cluster after the other, until it has ended: each time it hears until when, as flags. Without `start` the cluster has begun before. */
 export async function overWindows(
   { cx, plan }: ClusterRun,
-  one: OpenMember,
+  { one, start }: { one: OpenMember; start?: ClusterStart },
   work: (until: readonly string[]) => Promise<ClusterEnd | 'window-closed'>,
 ): Promise<ClusterEnd> {
   const windows = plannedOf(plan, one.member.name).windows.map((window) => parseWindow(window))
+  let waiting = start
+  const isStopped = () => waiting?.stopped.aborted === true && !cx.signal.aborted
   try {
     for (;;) {
-      const closes = await inWindow(cx, one, windows)
+      const signal = waiting ? AbortSignal.any([cx.signal, waiting.stopped]) : cx.signal
+      const closes = await inWindow(cx, one, { windows, signal })
+      if (isStopped()) return { outcome: 'not-begun' }
+      waiting?.begins()
+      waiting = undefined
       const until = Number.isFinite(closes) ? ['--deadline', new Date(closes).toISOString()] : []
       const end = await work(until)
       if (end !== 'window-closed') return end
@@ -97,6 +141,7 @@ export async function overWindows(
       if (Number.isFinite(left) && left > 0) await one.cx.clock.sleep(left, cx.signal)
     }
   } catch (error) {
+    if (isStopped()) return { outcome: 'not-begun' }
     if (!(error instanceof KvupError)) throw error
     return endedBy(error)
   }
@@ -106,7 +151,7 @@ export async function overWindows(
 async function inWindow(
   run: Context,
   { cx, member }: OpenMember,
-  windows: readonly ReturnType<typeof parseWindow>[],
+  { windows, signal }: { windows: readonly ReturnType<typeof parseWindow>[]; signal: AbortSignal },
 ): Promise<number> {
   if (windows.length === 0) return Infinity
   const now = cx.clock.now().getTime()
@@ -119,7 +164,7 @@ async function inWindow(
     run.printer.note(
       `${member.name}: waits for its time window, which opens at ${new Date(opens).toISOString()}`,
     )
-    await cx.clock.sleep(opens - now, run.signal)
+    await cx.clock.sleep(opens - now, signal)
   }
   return openUntil(windows, Math.max(opens, now)) ?? Infinity
 }

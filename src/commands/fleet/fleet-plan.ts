@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { dirname, isAbsolute, relative } from 'node:path'
 import type { Context } from '../../context.ts'
 import { type AlertRule, countedAlerts } from '../../lib/fleet/fleet-alerts.ts'
+import type { FleetMember } from '../../lib/fleet/fleet-file.ts'
 import { inOrder } from '../../lib/fleet/fleet-rows.ts'
 import { type FleetPlanDocument, type PlannedCluster, sealFleet } from '../../lib/fleet/fleet-plan.ts'
 import { stopLimit, wavesOf } from '../../lib/fleet/fleet-waves.ts'
@@ -70,6 +71,7 @@ export async function makeFleetPlan(cx: Context, options: FleetPlanOptions): Pro
   const members = await fleetMembers(cx, options)
   stopLimit(stopAfter, members.length)
   const { open, failed } = await openFleet(cx, members, options)
+  for (const one of open) ensureOneMind(one, members)
   for (const { name, also = [] } of open.map(({ place }) => place))
     if (also.length > 0)
       cx.printer.warn(
@@ -157,6 +159,18 @@ async function firingBefore({ cx }: OpenMember, rule: AlertRule): Promise<readon
         ? "add --alerts=route, which sends your token to the platform's own thanos-querier"
         : 'leave out --stop-on-alert for a fleet with this cluster',
   })
+}
+
+/** Throws `usage` where contexts of one cluster are to be treated differently: only one of them would be. */
+function ensureOneMind({ member, place }: OpenMember, members: readonly FleetMember[]): void {
+  const mindOf = ({ wave, windows, accept }: FleetMember) => JSON.stringify([wave, windows, accept])
+  const other = members.find((one) => place.also?.includes(one.context) && mindOf(one) !== mindOf(member))
+  if (other === undefined) return
+  throw usageError(
+    'contradiction',
+    `${member.name} and ${other.name} are one cluster, and the fleet has another wave, time window or accepted risk for each`,
+    { remedy: 'leave one of the two contexts out of the fleet' },
+  )
 }
 
 /** A path that is not whole is one from the plan's own folder, so that both can be moved together. */

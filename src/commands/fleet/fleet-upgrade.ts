@@ -7,7 +7,8 @@ import { countedAlerts } from '../../lib/fleet/fleet-alerts.ts'
 import { readFleetPlan, type SealedFleet } from '../../lib/fleet/fleet-plan.ts'
 import { endedBy, type FleetReport, type FleetResult, isDone } from '../../lib/fleet/fleet-report.ts'
 import { failedRow, type FleetRow, isWell } from '../../lib/fleet/fleet-rows.ts'
-import { type FleetTrace, type FleetWave, stopLimit, traceOf } from '../../lib/fleet/fleet-waves.ts'
+import { failuresOf, leftOf, soakLeft, stopOf } from '../../lib/fleet/fleet-rules.ts'
+import { type FleetTrace, type FleetWave, traceOf } from '../../lib/fleet/fleet-waves.ts'
 import { inParallel, withinTime } from '../../lib/fleet/in-parallel.ts'
 import { fileTrouble } from '../../lib/kube/bounded-file.ts'
 import { seconds, ticks } from '../../lib/kube/clock.ts'
@@ -18,12 +19,18 @@ import { counted, someOf } from '../../lib/kube/text.ts'
 import { fleetPlanView, fleetReportView } from '../../lib/output/views/fleet-plan.ts'
 import type { PlanDocument } from '../../lib/upgrade/plan/plan-document.ts'
 import { tellScreen } from '../run-change.ts'
-import { type ClusterUpgrades, type PlannedMember, plannedOf, upgradesHere } from './cluster-upgrade.ts'
+import {
+  type ClusterUpgrades,
+  isReached,
+  type PlannedMember,
+  plannedOf,
+  upgradesHere,
+} from './cluster-upgrade.ts'
 import { fleetPlanning } from '../fleet.ts'
 import { savePlan } from '../upgrade/upgrade.ts'
 import { type FleetPlanOptions, makeFleetPlan } from './fleet-plan.ts'
 import { readRow } from './fleet-status.ts'
-import { limitOf, linesFor, openFleet, type OpenMember, parallelOf } from './members.ts'
+import { limitOf, linesFor, openFleet, type OpenMember, parallelOf, sameCluster } from './members.ts'
 
 export interface FleetUpgradeOptions extends FleetPlanOptions {
   plan?: string
@@ -31,7 +38,7 @@ export interface FleetUpgradeOptions extends FleetPlanOptions {
   parallel: string
   clusterTimeout: string
   timeout?: string
-  replaceRun?: string
+  replaceRun: readonly string[]
   viaJobs?: boolean
   image?: string
   jobNamespace: string
@@ -128,6 +135,8 @@ class FleetRun {
   readonly #results = new Map<string, FleetResult>()
   readonly #traces = new Map<string, FleetTrace>()
   readonly #by: ClusterUpgrades
+  /** Aborted when a rule ends the run: nothing is begun any more. */
+  readonly #stopped = new AbortController()
   #open = new Map<string, OpenMember>()
 
   constructor(cx: Context, plan: SealedFleet, options: FleetUpgradeOptions, by: ClusterUpgrades) {
@@ -154,10 +163,6 @@ class FleetRun {
     return plannedOf(this.#plan, name)
   }
 
-  get #limit(): number {
-    return stopLimit(this.#plan.stopAfter, this.#plan.clusters.length)
-  }
-
   /** Every cluster is asked who it is, and what its journal says. Throws `usage` where a context leads to another cluster than the plan is of. */
   async open(): Promise<void> {
     const members = this.#plan.clusters.map(({ name, context, kubeconfig, windows }) => ({
@@ -169,24 +174,28 @@ class FleetRun {
     }))
     const { open, failed } = await openFleet(this.#cx, members, this.#options)
     for (const row of failed) this.#failed(row)
-    for (const one of open) {
-      const { uid } = this.#clusterOf(one.member.name)
-      if (one.place.uid !== uid)
-        throw usageError(
-          'another-cluster',
-          `context ${one.member.context} leads to another cluster than ${this.#plan.file} was made for: the uid of its kube-system is ${one.place.uid}, planned was ${uid}`,
-          {
-            remedy: 'use the kubeconfig that the plan was made with: --kubeconfig FILE',
-          },
-        )
+    for (const { member, place } of open) {
+      const { uid } = this.#clusterOf(member.name)
+      // Each is another cluster by the plan: two that are one now are not the ones that were planned.
+      const [context] = [...(place.uid === uid ? [] : [member.context]), ...(place.also ?? [])]
+      if (context === undefined) continue
+      throw usageError(
+        'another-cluster',
+        `context ${context} leads to another cluster than ${this.#plan.file} was made for: the uid of its kube-system is ${place.uid}${place.uid === uid ? `, which is cluster ${member.name}` : `, planned was ${uid}`}`,
+        {
+          remedy: 'use the kubeconfig that the plan was made with: --kubeconfig FILE',
+        },
+      )
     }
     this.#open = new Map(open.map((one) => [one.member.name, one]))
     await this.#readTraces([...this.#open.keys()])
   }
 
-  async #readTraces(names: readonly string[]): Promise<void> {
+  /** What the journals say now. One that cannot be read is a failure of its cluster. Gives those that were read. */
+  async #readTraces(names: readonly string[]): Promise<readonly string[]> {
     const { parallel, clusterTimeout } = this.#options
     const ms = parseDuration(clusterTimeout)
+    const read = new Set<string>()
     await inParallel(names, parallelOf(parallel), async (name) => {
       const one = this.#open.get(name)
       if (one === undefined) return
@@ -196,11 +205,13 @@ class FleetRun {
           limitOf(this.#cx, ms),
         )
         this.#traces.set(name, traceOf(entries, this.#plan.seal.uid))
+        read.add(name)
       } catch (error) {
         if (!(error instanceof KvupError) || this.#cx.signal.aborted) throw error
         this.#failed(failedRow(one.place, error))
       }
     })
+    return names.filter((name) => read.has(name))
   }
 
   #failed({ name, error }: Pick<FleetRow, 'name' | 'error'>): void {
@@ -208,23 +219,29 @@ class FleetRun {
     if (result) this.#results.set(name, { ...result, outcome: 'unreachable', ...(error && { error }) })
   }
 
-  async #journalOf({ member, cx }: OpenMember) {
-    const { namespace } = this.#clusterOf(member.name).plan.kubevirt
-    return configMapJournal(await cx.cluster(), { namespace, who: cx.world.who, clock: cx.clock })
+  async #journalOf(one: OpenMember) {
+    const { cx } = one
+    const { namespace } = this.#clusterOf(one.member.name).plan.kubevirt
+    return configMapJournal(await sameCluster(one), { namespace, who: cx.world.who, clock: cx.clock })
   }
 
   /** Throws `locked` where another fleet run has begun on one of these clusters and is not over. */
   ensureFree(): void {
     const { uid } = this.#plan.seal
     const { replaceRun } = this.#options
-    for (const [name, { last }] of this.#traces) {
-      if (last === undefined || last.isOver || last.uid === uid || last.uid === replaceRun) continue
+    const others = [...this.#traces].flatMap(([name, { last }]) =>
+      last === undefined || last.isOver || last.uid === uid || replaceRun.includes(last.uid)
+        ? []
+        : [{ name, last }],
+    )
+    for (const { name, last } of others.slice(0, 1)) {
+      const uids = [...new Set(others.map((one) => one.last.uid))]
       throw locked(
         'another-fleet-run',
         `cluster ${name} belongs to fleet run ${last.uid}, which is not over: wave ${last.wave}, last by ${last.by} at ${last.at}`,
         {
           notes: ['its own plan goes on with it: kvup fleet upgrade --plan with the file of that run'],
-          remedy: `${this.#cx.world.commandLine} --replace-run ${shellWord(last.uid)}     gives that run up`,
+          remedy: `${[this.#cx.world.commandLine, ...uids.map((one) => `--replace-run ${shellWord(one)}`)].join(' ')}     gives ${uids.length === 1 ? 'that run' : 'those runs'} up`,
         },
       )
     }
@@ -273,16 +290,19 @@ class FleetRun {
     return exitCode.done
   }
 
-  /** Throws where clusters failed, no more than were allowed: the run came to its end, and is not well. */
+  /** Throws where clusters failed, no more than were allowed, or one was left: the run came to its end, and is not well. */
   #ensureAllDone(): void {
-    const failures = this.#failures
-    const [first] = failures
+    const all = this.#all
+    const failures = failuresOf(all)
+    const left = failures.length > 0 ? failures : leftOf(all, this.#options.only)
+    const [first] = left
     if (first === undefined) return
-    const { code = exitCode.blocked, reason = 'fleet-stopped', message = '' } = first.error ?? {}
+    const what = failures.length > 0 ? 'failed' : 'not begun'
+    const { code = exitCode.blocked, reason = 'fleet-stopped', message } = first.error ?? {}
     throw new KvupError(
       code as ExitCode,
       reason,
-      `${counted(failures.length, 'cluster')} of ${this.#results.size} failed: ${someOf(failures.map(({ name }) => name))}: ${message}`,
+      `${counted(left.length, 'cluster')} of ${all.length} ${what}: ${someOf(left.map(({ name }) => name))}${message === undefined ? '' : `: ${message}`}`,
       {
         remedy: this.#linesAfter(first),
       },
@@ -291,8 +311,21 @@ class FleetRun {
 
   #interrupted(error: unknown): unknown {
     if (!(error instanceof KvupError)) return error
+    const { commandLine } = this.#cx.world
+    const cut = this.#all.filter(({ outcome, began }) => outcome === 'interrupted' && began !== undefined)
+    const back = cut.flatMap((one) =>
+      (one.error?.remedy ?? []).filter((line) => !line.startsWith(commandLine)),
+    )
     return new KvupError(error.exitCode, error.reason, error.message, {
-      remedy: `${this.#cx.world.commandLine}     goes on, from any machine`,
+      notes: [
+        ...(cut.length > 0
+          ? [
+              `${someOf(cut.map(({ name }) => name))}: upgrades that have begun; what is changed for a time stays so until the same line ends them`,
+            ]
+          : []),
+        ...(this.#options.viaJobs ? ['Jobs that have begun go on by themselves, with their rights'] : []),
+      ],
+      remedy: [`${commandLine}     goes on, from any machine`, ...new Set(back)],
       cause: error,
     })
   }
@@ -322,37 +355,29 @@ class FleetRun {
       this.#results.set(name, { ...before, ...told, ...(error && remedy && { error: { ...error, remedy } }) })
   }
 
-  #ended(wave?: FleetWave): readonly FleetResult[] {
-    const all = [...this.#results.values()]
-    return wave === undefined ? all : all.filter((one) => one.wave === wave.wave)
+  get #all(): readonly FleetResult[] {
+    return [...this.#results.values()]
   }
 
-  /** Those that count against the rule that stops. */
-  get #failures(): readonly FleetResult[] {
-    return this.#ended().filter((one) => !isDone(one) && one.outcome !== 'not-begun')
+  /** The rule that ends the run here; then nothing waits for its window any more. */
+  #stop(): ReturnType<typeof stopOf> {
+    const stop = stopOf(this.#all, this.#plan.stopAfter)
+    if (stop !== undefined) this.#stopped.abort(new Error('the fleet run stopped'))
+    return stop
   }
 
-  /** Throws where a rule stops the run here: of the canary any failure, a person who is needed, more failures than were allowed. */
+  /** Throws where a rule ends the run here. */
   #ensureGoesOn(wave: FleetWave): void {
     this.#cx.signal.throwIfAborted()
-    const failures = this.#failures
-    const rules: readonly (readonly [what: string, worst: FleetResult | undefined])[] = [
-      ['the canary failed', failures.find((one) => one.wave === 0)],
-      ['a person is needed', failures.find(({ outcome }) => outcome === 'needs-person')],
-      ['--stop-on-alert', failures.find(({ error }) => alarms.has(error?.reason ?? ''))],
-      [
-        `${failures.length} failed (--stop-after ${this.#plan.stopAfter})`,
-        failures.length >= this.#limit ? failures[0] : undefined,
-      ],
-    ]
-    const [what, worst] = rules.find(([, one]) => one !== undefined) ?? []
-    if (worst === undefined) return
-    const begun = this.#ended().filter(({ outcome }) => outcome === 'not-begun').length
+    const stop = this.#stop()
+    if (stop === undefined) return
+    const { what, worst } = stop
+    const left = this.#all.filter(({ outcome }) => outcome === 'not-begun').length
     const { code = exitCode.blocked, reason = 'fleet-stopped', message = '' } = worst.error ?? {}
     throw new KvupError(
       code as ExitCode,
       reason,
-      `the fleet run stopped ${wave.wave === worst.wave ? 'in' : 'before'} ${waveText(wave)}: ${what} on ${worst.name}: ${message}; ${counted(begun, 'cluster')} not begun`,
+      `the fleet run stopped ${wave.wave === worst.wave ? 'in' : 'before'} ${waveText(wave)}: ${what} on ${worst.name}: ${message}; ${counted(left, 'cluster')} not begun`,
       {
         remedy: this.#linesAfter(worst),
       },
@@ -383,11 +408,24 @@ class FleetRun {
       (name) => !done.includes(name) && this.#results.get(name)?.outcome === 'not-begun',
     )
     await this.#ensureWell(others, 'earlier-wave')
-    await this.#readTraces(done)
-    await this.#soak(done, wave)
-    await this.#ensureWell(done)
-    await this.#ensureQuiet(done)
+    // Of one whose journal does not answer nobody knows whether it has soaked.
+    const read = await this.#readTraces(done)
+    await this.#soak(read, wave)
+    await this.#ensureWell(read)
+    await this.#ensureQuiet(read)
     this.#ensureGoesOn(wave)
+  }
+
+  /** What this process saw itself before what a journal says, which others can write. */
+  #doneAt(name: string): number | undefined {
+    const { outcome, ended } = this.#results.get(name) ?? {}
+    if (outcome === 'done' && ended !== undefined) return Date.parse(ended)
+    const { doneAt } = this.#traces.get(name) ?? {}
+    const { plan } = this.#clusterOf(name)
+    // It was to be upgraded and it is: when, nobody wrote down. So all of the soak is ahead.
+    if (doneAt === undefined && outcome === 'nothing-to-do' && plan.pending && ended !== undefined)
+      return Date.parse(ended)
+    return doneAt
   }
 
   async #soak(names: readonly string[], wave: FleetWave): Promise<void> {
@@ -395,12 +433,10 @@ class FleetRun {
     let isTold = false
     await Promise.all(
       names.map(async (name) => {
-        const { doneAt } = this.#traces.get(name) ?? {}
+        const doneAt = this.#doneAt(name)
         const one = this.#open.get(name)
         if (doneAt === undefined || one === undefined) return
-        // What lies in the future somebody else wrote, or another clock: then all of it is waited for.
-        const since = Math.max(0, one.cx.clock.now().getTime() - doneAt)
-        const left = soakSeconds * seconds - since
+        const left = soakLeft(doneAt, { now: one.cx.clock.now().getTime(), soakSeconds })
         if (left <= 0) return
         if (!isTold)
           this.#cx.printer.note(
@@ -423,9 +459,9 @@ class FleetRun {
       if (one === undefined) return
       try {
         const row = await withinTime(readRow(one), limitOf(this.#cx, ms))
-        const { plan } = this.#clusterOf(name)
+        await withinTime(sameCluster(one), limitOf(this.#cx, ms))
         const wasDone = reason === 'not-healthy'
-        const isThere = (wasDone && plan.operator !== undefined) || row.version === plan.to
+        const isThere = await isReached({ cx: this.#cx, plan: this.#plan }, one, row)
         const { outcome } = this.#results.get(name) ?? { outcome: 'not-begun' }
         if (isThere && isWell(row))
           this.#note(name, { outcome: outcome === 'nothing-to-do' ? outcome : 'done' })
@@ -454,7 +490,7 @@ class FleetRun {
       const one = this.#open.get(name)
       if (one === undefined || !isDone(this.#results.get(name) ?? { outcome: 'not-begun' })) return
       try {
-        const reading = one.cx.cluster().then(({ reader }) => countedAlerts(reader, alerts))
+        const reading = sameCluster(one).then(({ reader }) => countedAlerts(reader, alerts))
         const fired = await withinTime(reading, limitOf(this.#cx, ms))
         const { firing: before = [] } = plannedOf(this.#plan, name)
         const found = 'firing' in fired ? fired.firing.filter((alert) => !before.includes(alert)) : []
@@ -473,24 +509,59 @@ class FleetRun {
   }
 
   async #runWave(wave: FleetWave, names: readonly string[]): Promise<void> {
-    const left = names.filter((name) => this.#traces.get(name)?.doneAt === undefined)
-    const done = names.filter((name) => !left.includes(name))
+    // Since the last look somebody may have begun here, with this plan or with another.
+    const read = await this.#readTraces(names)
+    this.ensureFree()
+    const told = read.filter((name) => this.#traces.get(name)?.doneAt !== undefined)
+    const done = await this.#reached(told)
+    const left = read.filter((name) => !done.includes(name) && this.#isNotBegun(name))
     if (done.length > 0) {
       await this.#ensureWell(done)
       await this.#tidy(done, wave)
     }
     if (left.length > 0) this.#cx.printer.note(`${waveText(wave)}: ${someOf(left, left.length, 5)}`)
-    await inParallel(left, parallelOf(this.#options.parallel), async (name) => {
+    await inParallel(left, parallelOf(this.#options.parallel), (name) => this.#runCluster(name, wave))
+  }
+
+  /** Those of them that are where their plan leads: a journal says so as well where somebody forged it, or went back. One that does not answer is a failure. */
+  async #reached(names: readonly string[]): Promise<readonly string[]> {
+    const ms = parseDuration(this.#options.clusterTimeout)
+    const each = await inParallel(names, parallelOf(this.#options.parallel), async (name) => {
       const one = this.#open.get(name)
-      const isStopped = wave.wave === 0 ? this.#failures.length > 0 : this.#failures.length >= this.#limit
-      if (one === undefined || isStopped || this.#cx.signal.aborted) return
-      const began = ticks(one.cx.clock)
-      this.#note(name, { began: this.#traces.get(name)?.beganAt ?? one.cx.clock.now().toISOString() })
-      const told = await this.#by.upgrade(one, wave)
-      const took = Math.round((ticks(one.cx.clock) - began) / seconds)
-      this.#note(name, { ...told, ended: one.cx.clock.now().toISOString(), seconds: took })
-      this.#cx.printer.note(`${name}: ${told.outcome}${told.error ? `: ${told.error.message}` : ''}`)
+      if (one === undefined) return []
+      try {
+        const reading = readRow(one).then((row) => isReached({ cx: this.#cx, plan: this.#plan }, one, row))
+        return (await withinTime(reading, limitOf(this.#cx, ms))) ? [name] : []
+      } catch (error) {
+        if (!(error instanceof KvupError) || this.#cx.signal.aborted) throw error
+        this.#note(name, endedBy(error))
+        return []
+      }
     })
+    return each.flat()
+  }
+
+  /** Not one that did not answer before: that stays a failure of this run. */
+  #isNotBegun(name: string): boolean {
+    return this.#results.get(name)?.outcome === 'not-begun'
+  }
+
+  async #runCluster(name: string, wave: FleetWave): Promise<void> {
+    const one = this.#open.get(name)
+    if (one === undefined || this.#stop() !== undefined || this.#cx.signal.aborted) return
+    let began = ticks(one.cx.clock)
+    const told = await this.#by.upgrade(one, wave, {
+      stopped: this.#stopped.signal,
+      begins: () => {
+        began = ticks(one.cx.clock)
+        this.#note(name, { began: this.#traces.get(name)?.beganAt ?? one.cx.clock.now().toISOString() })
+      },
+    })
+    if (told.outcome === 'not-begun') return
+    const took = Math.round((ticks(one.cx.clock) - began) / seconds)
+    this.#note(name, { ...told, ended: one.cx.clock.now().toISOString(), seconds: took })
+    this.#stop()
+    this.#cx.printer.note(`${name}: ${told.outcome}${told.error ? `: ${told.error.message}` : ''}`)
   }
 
   /** What an earlier process left in clusters that are done. */
@@ -504,7 +575,7 @@ class FleetRun {
   /** Each cluster that had a part is told that the fleet run is over: it is free for another one. What cannot be told is a warning. */
   async #end(): Promise<void> {
     const { uid } = this.#plan.seal
-    const all = this.#ended()
+    const all = this.#all
     await this.#readTraces([...this.#open.keys()])
     await inParallel([...this.#open.values()], parallelOf(this.#options.parallel), async (one) => {
       const { last, hasBegun = false } = this.#traces.get(one.member.name) ?? {}
@@ -523,10 +594,11 @@ class FleetRun {
     })
   }
 
-  async #close({ member, cx }: OpenMember, text: string): Promise<void> {
+  async #close(one: OpenMember, text: string): Promise<void> {
+    const { member, cx } = one
     const { plan }: { plan: PlanDocument } = this.#clusterOf(member.name)
     const { namespace } = plan.kubevirt
-    const cluster = await cx.cluster()
+    const cluster = await sameCluster(one)
     const { clock, signal, world } = cx
     const lock = leaseLock(cluster, { namespace, holder: world, clock })
     const journal = configMapJournal(cluster, { namespace, who: world.who, clock })
@@ -552,7 +624,7 @@ class FleetRun {
       kind: 'FleetReport',
       fleet: this.#plan.seal.uid,
       to: this.#plan.to,
-      items: this.#ended().map((result) => this.#timed(result)),
+      items: this.#all.map((result) => this.#timed(result)),
     }
     this.#cx.printer.result(document, fleetReportView)
     for (const { over } of this.#open.values()) over.abort(new Error('the fleet run has ended'))
@@ -561,8 +633,5 @@ class FleetRun {
 
 /** What a plan does not hold: how many are asked at a time, and how long. */
 const kept: ReadonlySet<string> = new Set(['--parallel', '--cluster-timeout'])
-
-/** A failure for one of these ends the run, however many failures it may have. */
-const alarms: ReadonlySet<string> = new Set(['alert-firing', 'alerts-not-read'])
 
 const waveText = ({ wave }: FleetWave): string => (wave === 0 ? 'the canary wave' : `wave ${wave}`)

@@ -9,7 +9,7 @@ import { minutes, seconds, ticks } from '../../lib/kube/clock.ts'
 import { spanText } from '../../lib/kube/duration.ts'
 import { blocked, type ExitCode, exitCode, KvupError } from '../../lib/kube/errors.ts'
 import { CronJobs, type Job, Jobs, Pods } from '../../lib/kube/kinds/workload-kinds.ts'
-import { isRecord } from '../../lib/kube/object.ts'
+import { isRecord, type KubeObject } from '../../lib/kube/object.ts'
 import { differences } from '../../lib/kube/server-side-apply.ts'
 import { shellWord, withPurpose } from '../../lib/kube/shell-line.ts'
 import { counted } from '../../lib/kube/text.ts'
@@ -24,12 +24,14 @@ import { removeJob } from '../job/manage-job.ts'
 import {
   type ClusterEnd,
   type ClusterRun,
+  type ClusterStart,
   type ClusterUpgrades,
+  isReached,
   overWindows,
   plannedOf,
 } from './cluster-upgrade.ts'
 import { readRow } from './fleet-status.ts'
-import { linesFor, type OpenMember } from './members.ts'
+import { linesFor, type OpenMember, sameCluster } from './members.ts'
 
 /** A run whose clusters are upgraded by Jobs in them. */
 interface JobRun extends ClusterRun {
@@ -49,7 +51,7 @@ export async function upgradesByJobs(
   const run: JobRun = { ...of, image: pinnedImage(image), place }
   return {
     before: await saidBefore(run),
-    upgrade: (one, wave) => new ClusterJob(run, one, wave).carryOut(),
+    upgrade: (one, wave, start) => new ClusterJob(run, one, wave).carryOut(start),
     tidy: (one, wave) => new ClusterJob(run, one, wave).tidy(),
   }
 }
@@ -121,15 +123,19 @@ class ClusterJob {
   }
 
   /** One that an earlier process began is watched on; what failed before is begun again. */
-  async carryOut(): Promise<ClusterEnd> {
+  async carryOut(start: ClusterStart): Promise<ClusterEnd> {
     try {
+      const own = { one: this.#one }
+      const work = async (until: readonly string[]) => this.#watch(await this.#begin(until))
       const job = await this.#own()
-      if (job !== undefined && (await this.#state(job)).is !== 'failed') {
-        this.#note(`goes on with Job ${job.metadata.name}, which runs already`)
+      const runs = job !== undefined && !['failed', 'complete'].includes((await this.#state(job)).is)
+      if (job !== undefined && (runs || (await this.#isReached()))) {
+        this.#note(`goes on with Job ${job.metadata.name}, which ${runs ? 'runs' : 'is done'} already`)
+        start.begins()
         const end = await this.#watch(job)
-        if (end !== 'window-closed') return end
+        return end === 'window-closed' ? await overWindows(this.#run, own, work) : end
       }
-      return await overWindows(this.#run, this.#one, async (until) => this.#watch(await this.#begin(until)))
+      return await overWindows(this.#run, { ...own, start }, work)
     } catch (error) {
       if (!(error instanceof KvupError)) throw error
       return endedBy(error)
@@ -167,7 +173,7 @@ class ClusterJob {
   /** The Job that this run would make, but for its deadline. Throws `blocked` for one of another plan, image or line. */
   async #own(): Promise<Job | undefined> {
     const { place } = this.#run
-    const { reader } = await this.#one.cx.cluster()
+    const { reader } = await sameCluster(this.#one)
     const cron = await reader.get(CronJobs, place)
     if (cron.is === 'object') throw jobExists(CronJobs, place, this.#lines)
     const found = await reader.get(Jobs, place)
@@ -175,7 +181,9 @@ class ClusterJob {
     const { deadline } = deadlineOf(found.object)
     const { items } = await this.#objects(deadline === undefined ? [] : ['--deadline', deadline])
     const wanted = items.find(({ kind }) => kind === Jobs.kind)
-    if (wanted !== undefined && differences(wanted, found.object).length === 0) return found.object
+    const isOwn =
+      wanted !== undefined && differences(wanted, found.object).length === 0 && !hasMore(wanted, found.object)
+    if (isOwn) return found.object
     throw jobExists(Jobs, place, this.#lines)
   }
 
@@ -185,7 +193,7 @@ class ClusterJob {
 
   async #begin(until: readonly string[]): Promise<Job> {
     const { place, cx } = this.#run
-    const cluster = await this.#one.cx.cluster()
+    const cluster = await sameCluster(this.#one)
     const { signal } = cx
     await ensureOwnNamespace(cluster.reader, place.namespace)
     const before = await this.#own()
@@ -203,7 +211,7 @@ class ClusterJob {
   }
 
   async #remove(): Promise<void> {
-    const cluster = await this.#one.cx.cluster()
+    const cluster = await sameCluster(this.#one)
     await removeJob(cluster, this.#run.place, { signal: this.#run.cx.signal })
   }
 
@@ -235,7 +243,7 @@ class ClusterJob {
       try {
         const { reader } = await cx.cluster()
         const found = await reader.get(Jobs, this.#run.place)
-        if (found.is !== 'object' || found.object.metadata.uid !== uid) throw this.#gone()
+        if (found.is !== 'object' || found.object.metadata.uid !== uid) return await this.#afterGone()
         const state = await this.#state(found.object)
         answered = ticks(cx.clock)
         if (state.is !== 'waiting') began = answered
@@ -284,26 +292,47 @@ class ClusterJob {
     return (await this.#lastDocument(newest))?.['outcome'] === 'stopped-before'
   }
 
-  /** The end of a Job is believed where the cluster says the same. */
-  async #complete(): Promise<ClusterEnd> {
+  async #isReached(): Promise<boolean> {
+    return isReached(this.#run, this.#one, await readRow(this.#one))
+  }
+
+  /** Another process of this run removes the Job once its cluster is done. Throws `blocked` where that is not why. */
+  async #afterGone(): Promise<ClusterEnd> {
+    const row = await readRow(this.#one)
+    if ((await this.#doneAt()) === undefined || !isWell(row) || !(await isReached(this.#run, this.#one, row)))
+      throw this.#gone()
+    return { outcome: 'done' }
+  }
+
+  /** When this run ended well here, by the journal. */
+  async #doneAt(): Promise<number | undefined> {
     const { cx, member } = this.#one
     const { plan: fleet } = this.#run
-    const { plan } = plannedOf(fleet, member.name)
-    const cluster = await cx.cluster()
-    const journal = configMapJournal(cluster, {
-      namespace: plan.kubevirt.namespace,
+    const { namespace } = plannedOf(fleet, member.name).plan.kubevirt
+    const journal = configMapJournal(await sameCluster(this.#one), {
+      namespace,
       who: cx.world.who,
       clock: cx.clock,
     })
-    const { doneAt } = traceOf(await journal.entries(), fleet.seal.uid)
+    return traceOf(await journal.entries(), fleet.seal.uid).doneAt
+  }
+
+  /** The end of a Job is believed where the cluster says the same. */
+  async #complete(): Promise<ClusterEnd> {
+    const doneAt = await this.#doneAt()
     const row = await readRow(this.#one)
-    if ((plan.operator === undefined && row.version !== plan.to) || !isWell(row)) {
+    if (!isWell(row) || !(await isReached(this.#run, this.#one, row))) {
       await this.#removeRights()
       return endedBy(
         blocked(
           'not-healthy',
           `its Job is done, and the cluster says: ${row.version ?? 'no version'}, ${row.state}${row.why === undefined ? '' : `: ${row.why}`}`,
-          { remedy: withPurpose(this.#lines.logs, 'shows what its pod said') },
+          {
+            remedy: [
+              withPurpose(this.#lines.logs, 'shows what its pod said'),
+              withPurpose(this.#lines.delete, 'removes it; the next run makes it again'),
+            ],
+          },
         ),
       )
     }
@@ -347,7 +376,7 @@ class ClusterJob {
   }
 
   async #removeRights(): Promise<void> {
-    const cluster = await this.#one.cx.cluster()
+    const cluster = await sameCluster(this.#one)
     await removeJob(cluster, this.#run.place, { only: 'rights', signal: this.#run.cx.signal })
   }
 
@@ -369,6 +398,32 @@ class ClusterJob {
     }
     return undefined
   }
+}
+
+/** Whether somebody added to the pod what our line has no use for: containers, volumes, variables, the host itself. */
+function hasMore(wanted: KubeObject, live: Job): boolean {
+  const [ours, theirs] = [(wanted as Job).spec?.template?.spec, live.spec?.template?.spec] as readonly (
+    | PodLike
+    | undefined
+  )[]
+  if (theirs?.hostPID || theirs?.hostNetwork || theirs?.hostIPC) return true
+  const namesIn = (pod: PodLike | undefined) =>
+    [...(pod?.containers ?? []), ...(pod?.initContainers ?? [])].flatMap(({ name, env = [] }) => [
+      name,
+      ...env.map((one) => `${name} ${one.name}`),
+    ])
+  const volumesIn = (pod: PodLike | undefined) => (pod?.volumes ?? []).map(({ name }) => `volume ${name}`)
+  const known = new Set([...namesIn(ours), ...volumesIn(ours)])
+  return [...namesIn(theirs), ...volumesIn(theirs)].some((name) => !known.has(name))
+}
+
+interface PodLike {
+  hostPID?: boolean
+  hostNetwork?: boolean
+  hostIPC?: boolean
+  containers?: readonly { name: string; env?: readonly { name: string }[] }[]
+  initContainers?: readonly { name: string; env?: readonly { name: string }[] }[]
+  volumes?: readonly { name: string }[]
 }
 
 const words: Readonly<Record<JobState['is'], string>> = {

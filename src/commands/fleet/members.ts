@@ -5,7 +5,8 @@ import { failedRow, type FleetPlace, type FleetRow } from '../../lib/fleet/fleet
 import { inParallel, withinTime } from '../../lib/fleet/in-parallel.ts'
 import { ownClock } from '../../lib/kube/clock.ts'
 import { parseDuration } from '../../lib/kube/duration.ts'
-import { KvupError, unreachable, usageError } from '../../lib/kube/errors.ts'
+import { blocked, KvupError, unreachable, usageError } from '../../lib/kube/errors.ts'
+import type { Cluster } from '../../lib/kube/cluster.ts'
 import { requestTimeout } from '../../lib/kube/http/http-cluster.ts'
 import { loadKubeconfig } from '../../lib/kube/http/kubeconfig.ts'
 import { shellWord } from '../../lib/kube/shell-line.ts'
@@ -216,6 +217,20 @@ async function identified({ cx, place }: OpenMember): Promise<Pick<OpenMember, '
   if (uid === undefined)
     throw unreachable('no-cluster-uid', 'it has no namespace kube-system, by whose uid a cluster is known')
   return { place: { ...place, ...(address && { server: address.server }), uid } }
+}
+
+/** The cluster behind it, asked again who it is: a context can be pointed elsewhere in the middle of a run. Throws `blocked` where it is another one than at the beginning. */
+export async function sameCluster({ cx, member, place }: OpenMember): Promise<Cluster> {
+  const cluster = await cx.cluster()
+  const [uid] = await readClusterUid(cluster.reader)
+  if (uid === place.uid) return cluster
+  throw blocked(
+    'another-cluster',
+    `context ${member.context} leads to another cluster than before: the uid of its kube-system is ${uid ?? 'not there'}, it was ${place.uid}`,
+    {
+      remedy: `kubectl config view --context ${shellWord(member.context)} --minify     shows where it leads`,
+    },
+  )
 }
 
 function onceEach(all: readonly OpenMember[]): readonly OpenMember[] {

@@ -126,7 +126,8 @@ class FleetReading {
         const hint = meant === undefined ? `; it has ${known.join(', ')}` : `; did you mean ${meant}?`
         throw wrong(this.#at(key as Node), `${of} has no field ${JSON.stringify(name)}${hint}`)
       }
-      if (isScalar(value) && value.value === null) throw wrong(this.#at(key as Node), `${name} is empty`)
+      if (value === null || (isScalar(value) && value.value === null))
+        throw wrong(this.#at(key as Node), `${name} is empty`)
       found.set(name, value as Node)
     }
     return found

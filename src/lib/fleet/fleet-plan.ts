@@ -68,7 +68,7 @@ function digestOf(document: FleetPlanDocument, seal: object): string {
 /** Reads what `kvup fleet plan --to-file` wrote. Throws `usage` for what is no such plan, and for one that was edited after it was sealed. */
 export function readFleetPlan(text: string, file: string): SealedFleet {
   const parsed = parseDocument(text, { prettyErrors: false })
-  const value: unknown = parsed.errors.length === 0 ? parsed.toJS() : undefined
+  const value = parsed.errors.length === 0 ? plainOf(parsed) : undefined
   if (!isFleetPlan(value))
     throw usageError('not-a-plan', `cannot use ${file}: it is no sealed kvup.io/v1alpha1 FleetPlan`, {
       remedy: "kvup fleet plan --contexts 'prod-*' --to v1.8.4 --to-file fleet-plan.yaml     makes one",
@@ -81,6 +81,15 @@ export function readFleetPlan(text: string, file: string): SealedFleet {
       remedy: 'make a new plan with other flags: kvup fleet plan --help',
     })
   return { ...value, file }
+}
+
+/** Undefined for aliases that lead nowhere, or to very much. */
+function plainOf(parsed: ReturnType<typeof parseDocument>): unknown {
+  try {
+    return parsed.toJS()
+  } catch {
+    return undefined
+  }
 }
 
 function isFleetPlan(value: unknown): value is Omit<SealedFleet, 'file'> {
@@ -99,7 +108,19 @@ function isFleetPlan(value: unknown): value is Omit<SealedFleet, 'file'> {
       (wave) => isRecord(wave) && Number.isSafeInteger(wave['wave']) && isTexts(wave['clusters']),
     ) &&
     Array.isArray(clusters) &&
-    clusters.every(isPlanned)
+    clusters.every(isPlanned) &&
+    areInWaves(clusters, waves as readonly FleetWave[])
+  )
+}
+
+/** Each cluster in one wave, and no wave with another one: none would be left out, or be upgraded twice. */
+function areInWaves(clusters: readonly { name: string }[], waves: readonly FleetWave[]): boolean {
+  const names = clusters.map(({ name }) => name)
+  const inWaves = waves.flatMap((wave) => wave.clusters)
+  return (
+    new Set(inWaves).size === inWaves.length &&
+    inWaves.length === names.length &&
+    names.every((name) => inWaves.includes(name))
   )
 }
 

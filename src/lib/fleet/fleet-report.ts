@@ -41,9 +41,13 @@ export function endedBy(error: KvupError): Pick<FleetResult, 'outcome' | 'error'
     return { outcome: 'interrupted', error: told }
   if (code === exitCode.unreachable) return { outcome: 'unreachable', error: told }
   // A finding, an approval, a plan that no longer fits: only a person decides how it goes on.
-  const isForPerson = code === exitCode.drifted || (code === exitCode.blocked && !isFault.has(reason))
+  // So is what another run is about to do: it is neither done nor failed.
+  const isForPerson =
+    code === exitCode.drifted ||
+    code === exitCode.locked ||
+    (code === exitCode.blocked && !isFault.has(reason))
   return { outcome: isForPerson ? 'needs-person' : 'failed', error: told }
 }
 
-/** Exit 3 where nobody has to decide: the cluster is not as it should be. */
+/** Exit 3 where nobody has to decide: the cluster is not as it should be. What is not named here stops the run, which is the safe side. */
 const isFault: ReadonlySet<string> = new Set(['degraded', 'not-healthy', 'undone', 'refused'])

@@ -16,6 +16,8 @@ export interface Setting {
   cwd?: string
   /** Another name to be called by: `kubectl-kvup`. */
   bin?: string
+  /** ms after which it counts as one that hangs; 45,000 by default. */
+  longest?: number
 }
 
 export interface Ended {
@@ -59,7 +61,7 @@ export function paste(line: string, setting: Setting = {}): Promise<Ended> {
 export function startProcess(file: string, argv: readonly string[], setting: Setting): Live {
   const began = performance.now()
   const child = spawn(file, argv, { env: environment(setting), cwd: setting.cwd, stdio: 'pipe' })
-  const overdue = setTimeout(() => child.kill('SIGKILL'), longest)
+  const overdue = setTimeout(() => child.kill('SIGKILL'), setting.longest ?? longest)
   const said = { stdout: '', stderr: '' }
   child.stdout.setEncoding('utf8').on('data', (text: string) => (said.stdout += text))
   child.stderr.setEncoding('utf8').on('data', (text: string) => (said.stderr += text))

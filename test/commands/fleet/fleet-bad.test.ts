@@ -74,6 +74,19 @@ test('two contexts of one cluster are one cluster of the plan, which is said; it
   expect(stage.journal('prod-0').match(/"what":"finished"/gu)).toHaveLength(1)
 })
 
+test('two contexts of a plan that lead to one cluster now: refused, and no success that leaves one of them out', async () => {
+  const stage = await staged(2)
+  await planned(stage)
+  const file = join(stage.folder, 'kubeconfig')
+  const config = JSON.parse(readFileSync(file, 'utf8')) as { contexts: { context: { cluster: string } }[] }
+  for (const { context } of config.contexts) context.cluster = 'prod-0'
+  writeFileSync(file, JSON.stringify(config))
+  const ran = await stage.run(upgrade)
+  expect({ code: ran.code, said: ran.stderr }).toMatchObject({ code: 2 })
+  expect(ran.stderr).toContain('context prod-1 leads to another cluster')
+  expect([stage.writes('prod-0'), stage.writes('prod-1')]).toEqual([0, 0])
+})
+
 test('somebody else upgrades a cluster right now: it is left to him, and nothing further begins; once he is done the same line goes on', async () => {
   const stage = await staged(2, 60)
   await planned(stage, '--wave-size', '1')

@@ -69,6 +69,24 @@ test('a window of the fleet file is waited for by the time of its cluster; the o
   expect(writesTo(stage, 'prod-0')[0]?.at.getTime()).toBeLessThan(opens)
 })
 
+test('who waits for its window is not begun once the canary beside it has failed', async () => {
+  const stage = await staged(2)
+  const { store } = stage.cluster('prod-1').cluster
+  const { text } = windowAfter(store.clock.now(), 20, 90)
+  writeFileSync(
+    join(stage.folder, 'fleet.yaml'),
+    `apiVersion: kvup.io/v1alpha1\nkind: Fleet\nclusters:\n- context: prod-0\n  canary: true\n- context: prod-1\n  canary: true\n  window: ${text}\n`,
+  )
+  await planned(stage, '--file', 'fleet.yaml')
+  stage.cluster('prod-0').cluster.faults.set({ unpullable: 'virt-handler:v1.8.4' })
+  const ended = await stage.run([...upgrade, '--timeout', '4m'])
+  expect({ code: ended.code, said: ended.stderr }).toMatchObject({ code: 4 })
+  expect(ended.stderr).toContain('prod-1: waits for its time window')
+  expect(ended.stderr).toContain('the canary failed on prod-0')
+  expect(outcomes(ended.stdout)).toEqual(['failed', 'not-begun'])
+  expect(stage.writes('prod-1')).toBe(0)
+})
+
 test('--only: not before the waves before it are done; then that cluster alone', async () => {
   const stage = await staged(4, ['prod-1'])
   await planned(stage, '--contexts', 'prod-*', '--canary', 'prod-0', '--wave-size', '1')

@@ -1,11 +1,15 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { vi } from 'vitest'
 import { ConfigMaps } from '../../../src/lib/kube/kinds/core-kinds.ts'
 import { isWrite } from '../../../src/simulator/api/api-request.ts'
 import type { Simulation } from '../../../src/simulator/simulated-cluster.ts'
 import { type FleetCluster, serveFleet } from '../../bench/serve-fleet.ts'
 import { kvup, type Live, startKvup } from '../built/program.ts'
+
+// Each has some programs and clusters of its own: beside other tests they take a while.
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 60_000 })
 
 /** Several simulated clusters on loopback, and the built program in front of them. */
 export interface FleetStage {
@@ -36,6 +40,7 @@ export async function fleetStage(
   const setting = (machine = 'here') => ({
     kubeconfig,
     cwd: folder,
+    longest: 150_000,
     env: { HOME: join(folder, machine), HOSTNAME: machine, KVUP_STABLE_FOR: '5s' },
   })
   return {

@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, expect, onTestFinished, test } from 'vitest'
 import type { Cluster, Reader } from '../../../src/lib/kube/cluster.ts'
 import {
   KubeVirts,
@@ -20,6 +20,7 @@ import { example, exampleNames } from '../kubevirt/example.ts'
 import { readSchema, validate } from './json-schema.ts'
 import { small418 } from '../../scenario/eus/window-stage.ts'
 import type { Place } from '../run-text.ts'
+import { fleetStage } from '../../commands/fleet/fleet-stage.ts'
 import { runKvup } from './run-kvup.ts'
 
 const folder = 'docs/schema'
@@ -512,6 +513,35 @@ test('a stall and a timeout', async () => {
   )
   expect(wrongIn([...failed.documents, ...(await kvup('status -o json')).documents])).toEqual([])
 })
+
+test('a fleet: looked at, checked, planned and upgraded; with one that does not answer', async () => {
+  const stage = await fleetStage(['prod-0', 'prod-1'], () => ({
+    version: 'v1.7.4',
+    operator: 'v1.8.4',
+    method: 'image-tag',
+    vms: 1,
+  }))
+  onTestFinished(() => stage.stop())
+  const fleet = async (line: string) => {
+    const { code, stdout } = await stage.run(['fleet', ...line.split(' '), '-o', 'json'])
+    return { code, documents: [JSON.parse(stdout) as { kind: string }] }
+  }
+  const planning = '--to v1.8.4 --method image-tag --to-file fleet-plan.yaml'
+  const ran = [
+    await fleet('status --contexts prod-*'),
+    await fleet('check --contexts prod-* --to v1.8.4'),
+    await fleet(`plan --contexts prod-* --canary prod-0 ${planning}`),
+    await fleet('upgrade --plan fleet-plan.yaml --yes'),
+  ]
+  await stage.cluster('prod-1').stop()
+  const lost = [
+    await fleet('status --contexts prod-*'),
+    await fleet('check --contexts prod-* --to v1.8.4'),
+    await fleet('upgrade --plan fleet-plan.yaml --yes'),
+  ]
+  expect(wrongIn([...ran, ...lost].flatMap(({ documents }) => documents))).toEqual([])
+  expect(lost.map(({ code }) => code)).toEqual([8, 8, 8])
+}, 180_000)
 
 test('every schema was met by something that was printed', async () => {
   const window = await (await simulated(small418)).kvup('eus run --approve --dry-run=client -o json')

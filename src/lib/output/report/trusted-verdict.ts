@@ -1,5 +1,6 @@
 import type { Verdict } from '../formats/verdicts.ts'
 import { count } from '../text.ts'
+import { checkWords, outcomes as outcomesOfCluster, stateWords } from '../views/fleet-words.ts'
 import { type Fields, fieldsOf, listOf, numberOf, textOf } from './fields.ts'
 
 /** A document that somebody hands in, and that says of itself which it is. */
@@ -26,6 +27,12 @@ const shape =
     value !== null &&
     !Array.isArray(value) &&
     Object.entries(fields).every(([key, holds]) => holds(fieldsOf(value)[key]))
+
+const anyOf =
+  (words: readonly string[]): Holds =>
+  (value) =>
+    typeof value === 'string' && words.includes(value)
+const keyOf = (words: object): Holds => anyOf(Object.keys(words))
 
 const path = { from: optional(text), to: text }
 const stopped = optional(shape({ step: text, because: text }))
@@ -101,7 +108,7 @@ const shapes: Readonly<Record<string, Holds>> = {
   }),
   FleetReport: shape({
     to: text,
-    items: list(shape({ name: text, outcome: text, error: optional(shape({})) })),
+    items: list(shape({ name: text, outcome: anyOf(outcomesOfCluster), error: optional(shape({})) })),
   }),
   FleetPlan: shape({
     to: text,
@@ -109,8 +116,11 @@ const shapes: Readonly<Record<string, Holds>> = {
     clusters: list(shape({ name: text, error: optional(shape({})) })),
     seal: optional(shape({ by: text })),
   }),
-  FleetCheck: shape({ items: list(shape({ name: text, state: text, findings: found })) }),
-  FleetStatus: shape({ items: list(shape({ name: text, state: text })) }),
+  FleetCheck: shape({
+    to: optional(text),
+    items: list(shape({ name: text, state: keyOf(checkWords), findings: found })),
+  }),
+  FleetStatus: shape({ items: list(shape({ name: text, state: keyOf(stateWords) })) }),
   History: shape({
     runs: list(
       shape({
@@ -192,14 +202,46 @@ function contradictionIn(document: Given): string | undefined {
   if (document.kind === 'FaultRehearsals')
     return [fieldsOf(document['without']), ...listOf(document['items'])].map(inPlayed).find(Boolean)
   if (document.kind === 'WorkloadsUpdate' || document.kind === 'VmRestarts') return inWaves(document)
-  if (document.kind === 'FleetReport') return inFleet(document)
-  return undefined
+  return inFleet(document)
 }
 
-function inFleet({ items }: Fields): string | undefined {
-  const contrary = listOf(items).find(({ outcome, error }) => outcome === 'done' && isThere(error))
-  return contrary && `${textOf(contrary['name'])} is done, and has an error`
+/** Of the first cluster of a fleet whose fields do not agree. */
+function inFleet({ kind, ...document }: Given): string | undefined {
+  const against = inCluster[kind]
+  if (against === undefined) return undefined
+  const all = listOf(document[kind === 'FleetPlan' ? 'clusters' : 'items'])
+  if (all.length === 0) return 'it is of a fleet without clusters'
+  const [first] = all.flatMap((one) => {
+    const why = against(one, document)
+    return why === undefined ? [] : [`${textOf(one['name'])} ${why}`]
+  })
+  return first
 }
+
+const inCluster: Readonly<Record<string, (one: Fields, document: Fields) => string | undefined>> = {
+  FleetReport: ({ outcome, error }) =>
+    (outcome === 'done' || outcome === 'nothing-to-do') && isThere(error)
+      ? `is ${outcome === 'done' ? 'done' : 'as it should be'}, and has an error`
+      : undefined,
+  FleetPlan: ({ name, plan }, document) =>
+    isThere(fieldsOf(plan)['seal'])
+      ? listOf(document['waves']).some(({ clusters }) => listedIn(clusters, name))
+        ? undefined
+        : 'is in no wave'
+      : 'has no sealed plan',
+  FleetCheck({ state, error, blockers, notChecked, findings }) {
+    if (state !== 'Passed') return undefined
+    if (isThere(error)) return 'passed, and has an error'
+    const listed = listOf(findings).filter(({ level }) => level === 'blocker' || level === 'not-checked')
+    const most = Math.max(listed.length, (numberOf(blockers) ?? 0) + (numberOf(notChecked) ?? 0))
+    return most === 0 ? undefined : `passed, with ${count(most, 'finding')} that block`
+  },
+  FleetStatus: ({ state, error }) =>
+    state === 'Healthy' && isThere(error) ? 'is healthy, and has an error' : undefined,
+}
+
+const listedIn = (clusters: unknown, name: unknown): boolean =>
+  Array.isArray(clusters) && clusters.includes(name)
 
 function inCheck({ counts, items }: Fields): string | undefined {
   // A check that was not made is counted as that, whatever its finding weighs.
