@@ -62,7 +62,8 @@ function planRow(one: Fields, waves: readonly Fields[]): readonly string[] {
   const plan = fieldsOf(one['plan'])
   const wave = waves.find(({ clusters }) => textsOf(clusters).includes(name))?.['wave']
   const most = numberOf(fieldsOf(plan['time'])['highSeconds'])
-  const ids = listOf(plan['findings']).flatMap(({ id }) => textOf(id) ?? [])
+  const against = listOf(plan['findings']).filter(({ level }) => level !== 'info')
+  const ids = new Set(against.flatMap(({ id }) => textOf(id) ?? []))
   return [
     name,
     waveName(numberOf(wave)),
@@ -70,7 +71,7 @@ function planRow(one: Fields, waves: readonly Fields[]): readonly string[] {
     textOf(plan['method']) ?? '',
     plan['pending'] === false ? 'nothing to do' : most === undefined ? 'not known' : spanText(most * 1000),
     textsOf(one['windows']).join(', ') || 'always',
-    textOf(fieldsOf(one['error'])['message']) ?? ids.join(', '),
+    textOf(fieldsOf(one['error'])['message']) ?? [...ids].join(', '),
   ]
 }
 

@@ -68,11 +68,18 @@ const tones: Readonly<Record<FleetResult['outcome'], Tone>> = {
   'nothing-to-do': 'good',
 }
 
+/** Over all processes that had a part in it. */
+function tookText({ began = '', ended = '', seconds }: FleetResult): string {
+  const ms = Date.parse(ended) - Date.parse(began)
+  if (ms >= 0) return spanText(ms)
+  return seconds === undefined ? '-' : spanText(seconds * 1000)
+}
+
 const resultColumns: readonly Column<FleetResult>[] = [
   { name: 'RESULT', cell: ({ outcome }) => resultWords(outcome), tone: ({ outcome }) => tones[outcome] },
   { name: 'WAVE', cell: ({ wave }) => waveName(wave) },
   { name: 'CLUSTER', cell: ({ name }) => name },
-  { name: 'TOOK', cell: ({ seconds }) => (seconds === undefined ? '-' : spanText(seconds * 1000)) },
+  { name: 'TOOK', cell: tookText },
   { name: 'WHY', holds: 'text', cell: ({ error }) => (error ? brief(error.message) : '-') },
 ]
 
