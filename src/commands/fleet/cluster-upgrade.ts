@@ -101,7 +101,7 @@ export async function isReached(
     // A plan that no longer fits is not where it leads.
     if (
       error instanceof KvupError &&
-      [exitCode.drifted, exitCode.blocked].some((one) => one === error.exitCode)
+      (error.exitCode === exitCode.drifted || error.exitCode === exitCode.blocked)
     )
       return false
     throw error

@@ -96,29 +96,7 @@ export async function makeFleetPlan(cx: Context, options: FleetPlanOptions): Pro
     ...(rule && { alerts: rule }),
     clusters: [...lost, ...planned],
   }
-  const bad = document.clusters.find(({ error }) => error !== undefined)
-  if (bad?.error) {
-    cx.printer.result(document, fleetPlanView)
-    const names = document.clusters.flatMap(({ name, error }) => (error ? [name] : []))
-    throw new KvupError(
-      bad.error.code as ExitCode,
-      bad.error.reason,
-      `the plan is not sealed: ${someOf(names)} cannot be upgraded so: ${bad.error.message}`,
-      {
-        remedy: [
-          ...(
-            bad.error.remedy ??
-            linesFor(members.find(({ name }) => name === bad.name) ?? bad, ['kvup status     shows why'])
-          ).filter((line) => !ofOneAlone.test(line)),
-          ...(names.length < document.clusters.length
-            ? [
-                `or make the plan without ${someOf(names)}: leave ${names.length === 1 ? 'it' : 'them'} out of --contexts, or of the fleet file`,
-              ]
-            : []),
-        ],
-      },
-    )
-  }
+  ensureAllPlanned(cx, document, members)
   const seal = {
     uid: randomUUID(),
     at: ownClock(cx.clock).now().toISOString(),
@@ -170,12 +148,39 @@ async function firingBefore({ cx }: OpenMember, rule: AlertRule): Promise<readon
   })
 }
 
+/** Throws what stands against the worst of them, below what is known of each. */
+function ensureAllPlanned(cx: Context, document: FleetPlanDocument, members: readonly FleetMember[]): void {
+  const bad = document.clusters.find(({ error }) => error !== undefined)
+  if (bad?.error === undefined) return
+  cx.printer.result(document, fleetPlanView)
+  const names = document.clusters.flatMap(({ name, error }) => (error ? [name] : []))
+  throw new KvupError(
+    bad.error.code as ExitCode,
+    bad.error.reason,
+    `the plan is not sealed: ${someOf(names)} cannot be upgraded so: ${bad.error.message}`,
+    {
+      remedy: [
+        ...(
+          bad.error.remedy ??
+          linesFor(members.find(({ name }) => name === bad.name) ?? bad, ['kvup status     shows why'])
+        ).filter((line) => !ofOneAlone.test(line)),
+        ...(names.length < document.clusters.length
+          ? [
+              `or make the plan without ${someOf(names)}: leave ${names.length === 1 ? 'it' : 'them'} out of --contexts, or of the fleet file`,
+            ]
+          : []),
+      ],
+    },
+  )
+}
+
 /** It would upgrade one cluster at once, before any canary. */
 const ofOneAlone = /^kvup upgrade\b/u
 
+const mindOf = ({ wave, windows, accept }: FleetMember): string => JSON.stringify([wave, windows, accept])
+
 /** Throws `usage` where contexts of one cluster are to be treated differently: only one of them would be. */
 function ensureOneMind({ member, place }: OpenMember, members: readonly FleetMember[]): void {
-  const mindOf = ({ wave, windows, accept }: FleetMember) => JSON.stringify([wave, windows, accept])
   const other = members.find((one) => place.also?.includes(one.context) && mindOf(one) !== mindOf(member))
   if (other === undefined) return
   throw usageError(

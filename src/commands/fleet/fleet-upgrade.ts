@@ -322,7 +322,7 @@ class FleetRun {
       notes: [
         ...(cut.length > 0
           ? [
-              `${someOf(cut.map(({ name }) => name))}: upgrades that have begun; what is changed for a time stays so until the same line ends them`,
+              `${someOf(cut.map(({ name }) => name))}: upgrades that have begun; what is changed for a time is restored by the same line`,
             ]
           : []),
         ...(this.#options.viaJobs ? ['Jobs that have begun go on by themselves, with their rights'] : []),

@@ -408,10 +408,9 @@ function hasMore(wanted: KubeObject, live: Job): boolean {
   )[]
   if (theirs?.hostPID || theirs?.hostNetwork || theirs?.hostIPC) return true
   const namesIn = (pod: PodLike | undefined) =>
-    [...(pod?.containers ?? []), ...(pod?.initContainers ?? [])].flatMap(({ name, env = [] }) => [
-      name,
-      ...env.map((one) => `${name} ${one.name}`),
-    ])
+    [...(pod?.containers ?? []), ...(pod?.initContainers ?? [])].flatMap(({ name, env = [] }) =>
+      [name].concat(env.map((variable) => `${name} ${variable.name}`)),
+    )
   const volumesIn = (pod: PodLike | undefined) => (pod?.volumes ?? []).map(({ name }) => `volume ${name}`)
   const known = new Set([...namesIn(ours), ...volumesIn(ours)])
   return [...namesIn(theirs), ...volumesIn(theirs)].some((name) => !known.has(name))

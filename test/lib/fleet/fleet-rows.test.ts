@@ -83,11 +83,12 @@ test.each([
   [exitCode.blocked, 'approval-needed', 'needs-person'],
   [exitCode.blocked, 'admin-gate', 'needs-person'],
   [exitCode.blocked, 'job-exists', 'needs-person'],
+  // Another run is about to do it: no further wave begins over that.
+  [exitCode.locked, 'locked', 'needs-person'],
   // Nobody has to be asked: the cluster is not as it should be.
   [exitCode.blocked, 'degraded', 'failed'],
   [exitCode.blocked, 'not-healthy', 'failed'],
   [exitCode.timedOut, 'stalled', 'failed'],
-  [exitCode.locked, 'locked', 'failed'],
   [exitCode.forbidden, 'forbidden', 'failed'],
   [exitCode.lost, 'workloads-lost', 'failed'],
 ] as const)('an upgrade that ends with %d, %s: %s', (code, reason, outcome) => {
