@@ -115,7 +115,7 @@ async function readPlan({ world }: Context, file: string): Promise<SealedFleet> 
       'plan-missing',
       `cannot read the fleet plan ${shellWord(file)}: ${fileTrouble(cause, 'read')}`,
       {
-        remedy: `kvup fleet plan --contexts GLOB --to VERSION --to-file ${shellWord(file)}     makes it`,
+        remedy: `make it with --to-file ${shellWord(file)} of kvup fleet plan`,
         cause,
       },
     )

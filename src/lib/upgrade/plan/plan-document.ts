@@ -38,7 +38,7 @@ import {
 import type { CommandContext } from '../../kube/world.ts'
 import { fileTrouble } from '../../kube/bounded-file.ts'
 import { drifted, forbidden, KvupError, usageError } from '../../kube/errors.ts'
-import { shellWord, withPurpose } from '../../kube/shell-line.ts'
+import { shellWord } from '../../kube/shell-line.ts'
 
 /**
  * The plan as a document: each step with what it would do, the findings, the seal, and `next` where there is something to do that would
@@ -207,7 +207,7 @@ async function readWhole(world: CommandContext['world'], file: string): Promise<
     throw usageError(
       'plan-missing',
       `cannot read the plan ${shellWord(file)}: ${fileTrouble(cause, 'read')}`,
-      { remedy: withPurpose(`kvup plan --to VERSION --to-file ${shellWord(file)}`, 'makes it'), cause },
+      { remedy: `make it with --to-file ${shellWord(file)} of kvup plan`, cause },
     )
   })
   return readSealed(text, file, 'UpgradePlan')
