@@ -25,6 +25,9 @@ test.each([
   [`${head}- context: eu\n  canary: maybe\n`, 'f.yaml:5: canary has to be true or false'],
   [`${head}- context: eu\n  wave: 0\n`, 'f.yaml:5: wave has to be a number from 1'],
   [`${head}- context:\n`, 'f.yaml:4: context is empty'],
+  // As a flow a field may have nothing at all behind it.
+  [`${head}- {context: a, window}\n`, 'f.yaml:4: window is empty'],
+  [`${head}- {context: a, kubeconfig}\n`, 'f.yaml:4: kubeconfig is empty'],
   ['kind: Fleet\nclusters: []\n', 'f.yaml:1: apiVersion has to be a text'],
   [`${head}- context: [eu\n`, 'f.yaml:'],
   ['', 'f.yaml:1: it is no fleet file'],

@@ -61,3 +61,7 @@ test.each([
 ])('%s: no fleet plan, whoever sealed it', (_, waves) => {
   expect(() => read(sealed({ waves }))).toThrow('no sealed')
 })
+
+test.each(['a: *nowhere', 'kind: FleetPlan\napiVersion: *x'])('an alias that leads nowhere is no plan: %j', (text) => {
+  expect(() => readFleetPlan(text, 'f')).toThrow('no sealed')
+})
