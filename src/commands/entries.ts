@@ -17,7 +17,7 @@ export interface Entry {
   load?: () => Promise<(wire: Wire) => Command>
   under?: readonly Entry[]
   /** Of the commands at the top, the heading that `kvup --help` puts it under; without one it stands among the others. */
-  group?: 'Look' | 'Upgrade' | 'Virtual machines' | 'OpenShift'
+  group?: 'Look' | 'Upgrade' | 'Virtual machines'
   /** A former name, which goes on: no help and no completion names it. */
   hidden?: boolean
   /** Of a command that only groups others. */
@@ -302,7 +302,7 @@ export const entries: readonly Entry[] = [
   },
   {
     name: 'eus',
-    group: 'OpenShift',
+    group: 'Upgrade',
     description: 'Upgrade OpenShift or OKD with its virtualization, by minors',
     manual: {
       examples: [
@@ -319,7 +319,10 @@ export const entries: readonly Entry[] = [
     group: 'Upgrade',
     description: 'Look at, plan and upgrade many clusters, in waves',
     manual: {
-      examples: [["kvup fleet status --contexts 'prod-*'", 'one line per cluster, the worst first']],
+      examples: [
+        ["kvup fleet status --contexts 'prod-*'", 'one line per cluster, the worst first'],
+        ['kvup fleet upgrade --plan fleet-plan.yaml', 'wave by wave; the same line goes on'],
+      ],
     },
     under: fleetEntries,
   },

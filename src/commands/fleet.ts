@@ -90,7 +90,7 @@ export function fleetCheckCommand(wire: Wire): Command {
           ["kvup fleet check --contexts 'prod-*' --to v1.8.4", 'what blocks this upgrade, and where'],
           ["kvup fleet check --contexts '*' -o junit", 'a suite per cluster, for CI'],
         ],
-        more: 'Each line has the verdict of kvup check. Below stands what several clusters have in common.\nRisks that the fleet file accepts for a cluster count there alone. One that does not answer is a line, and exit 8.',
+        more: 'Each line has the verdict of kvup check. Below stands what several clusters have in common.\nRisks that the fleet file accepts for a cluster count there alone.\nOne that does not answer is a line, and exit 8.',
         formats: ['junit'],
         codes: asksCluster,
       }),
@@ -141,10 +141,8 @@ export function fleetPlanCommand(wire: Wire): Command {
       'after',
       manual({
         examples: [
-          [
-            "kvup fleet plan --contexts 'prod-*' --canary prod-1 --to v1.8.4 --to-file fleet-plan.yaml",
-            'save it',
-          ],
+          ["kvup fleet plan --contexts 'prod-*' --canary prod-1 --to v1.8.4", 'what would be done'],
+          ["kvup fleet plan --contexts 'prod-*' --to v1.8.4 --to-file fleet-plan.yaml", 'save it'],
         ],
         more: 'It is sealed only where every cluster answers and nothing blocks it.',
         formats: ['argo-workflow'],
@@ -185,8 +183,8 @@ export function fleetUpgradeCommand(wire: Wire): Command {
       'after',
       manual({
         examples: [
-          ["kvup fleet upgrade --contexts 'prod-*' --to v1.8.4 --to-file plan.yaml", 'plan, ask, upgrade'],
-          ['kvup fleet upgrade --plan fleet-plan.yaml', 'wave by wave; the same line goes on'],
+          ["kvup fleet upgrade --contexts 'prod-*' --to v1.8.4 --to-file prod.yaml", 'plan, ask, upgrade'],
+          ['kvup fleet upgrade --plan fleet-plan.yaml', 'the same line goes on'],
           ['kvup fleet upgrade --plan fleet-plan.yaml --via-jobs --image $IMAGE', 'each by a Job in it'],
         ],
         more: 'Without --plan it makes a plan, with all flags of kvup fleet plan, saves it, and carries it out.\nCanary clusters come first. A wave begins when every cluster before it answers, is done, has soaked\nand is healthy, by the journals in the clusters: any machine with the plan goes on.',

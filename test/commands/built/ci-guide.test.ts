@@ -158,8 +158,9 @@ test('the table of formats is what the commands take', () => {
           ...(entry.formats ?? []).map((format): [string, string] => [format, `${before}${entry.name}`]),
           ...(entry.under ?? []).flatMap((one) => taken(one, `${before}${entry.name} `)),
         ]
-  const told = [...page.matchAll(/^\| `-o (\w+)` \| (`.*`) \|$/gmu)].flatMap(([, format = '', cell = '']) =>
-    [...cell.matchAll(/`([^`]+)`/gu)].map(([, command = '']) => [format, command]),
+  const told = [...page.matchAll(/^\| `-o ([\w-]+)` \| (`.*`) \|$/gmu)].flatMap(
+    ([, format = '', cell = '']) =>
+      [...cell.matchAll(/`([^`]+)`/gu)].map(([, command = '']) => [format, command]),
   )
   expect(joined(told)).toEqual(joined(entries.flatMap((one) => taken(one))))
 })

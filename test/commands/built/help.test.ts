@@ -6,9 +6,10 @@ import { servedCatalog } from '../../../src/simulator/olm/catalog-content.ts'
 import { servedGraph } from '../../../src/simulator/openshift/cluster-updates.ts'
 import { program } from '../../../src/cli.ts'
 import { fileURLToPath } from 'node:url'
-import { cpSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { parse } from 'yaml'
 import { kvup, paste, startKvup } from './program.ts'
 import { type Alive, serveCluster } from './simulated.ts'
 import { checkText, recordedText } from '../../lib/output/report/recorded.ts'
@@ -206,6 +207,7 @@ const isOfPlatform = (line: string) => line.startsWith('kvup eus') || line.inclu
 /** What runs on or asks is stopped; a change is only rehearsed; other programs are replaced by `cat`. */
 async function endOf(line: string, alive: Alive): Promise<string> {
   if (line.startsWith('kvup job')) return endOfJob(line, alive)
+  if (line.startsWith('kvup fleet')) return endOfFleet(line, alive)
   const manifest = alive.manifest('v1.8.4')
   const safe = line
     .replace(changing, (all) => (all.includes('--dry-run') ? all : `${all} --dry-run=client`))
@@ -238,6 +240,24 @@ async function endOfJob(line: string, alive: Alive): Promise<string> {
   const works = line.includes('$IMAGE')
     ? code === 0 && stdout.includes('kind: Job')
     : stderr.includes('there is no Job')
+  return works ? 'works' : `exit ${code}: ${stderr}`
+}
+
+/** A fleet of one, by the name that the examples have for it. */
+async function endOfFleet(line: string, { folder, kubeconfig, ...alive }: Alive): Promise<string> {
+  const config = parse(readFileSync(kubeconfig, 'utf8')) as { contexts: { name: string; context: object }[] }
+  const [context] = config.contexts
+  const file = join(folder, 'fleet.kubeconfig')
+  writeFileSync(file, JSON.stringify({ ...config, contexts: [{ ...context, name: 'prod-1' }] }))
+  const place = { ...alive, folder, kubeconfig: file, cwd: folder }
+  const image = `registry.example.com/kvup@sha256:${'0123456789abcdef'.repeat(4)}`
+  if (line.endsWith(' -w')) return stopped(line.split(' ').slice(1), place)
+  const { code, stderr } = await paste(line.replace('$IMAGE', image), place)
+  const expected = line.startsWith('kvup fleet check') ? [0, 3] : [0]
+  // There is nobody to ask.
+  const works = line.startsWith('kvup fleet upgrade')
+    ? code === 2 && stderr.includes('kvup must ask')
+    : expected.includes(code ?? -1)
   return works ? 'works' : `exit ${code}: ${stderr}`
 }
 

@@ -139,7 +139,7 @@ test('the lock of a cluster is held: exit 6 with who holds it; without it the sa
   const refused = await stage.run(upgrade)
   expect({ code: refused.code, said: refused.stderr }).toMatchObject({ code: 6 })
   expect(refused.stderr).toContain('anna@bastion')
-  expect(outcomes(refused.stdout)).toEqual({ 'prod-0': 'failed', 'prod-1': 'not-begun' })
+  expect(outcomes(refused.stdout)).toEqual({ 'prod-0': 'needs-person', 'prod-1': 'not-begun' })
   expect([stage.writes('prod-0'), stage.writes('prod-1')]).toEqual([0, 0])
   clearInterval(renewal)
   await writer.delete(Leases, place)
