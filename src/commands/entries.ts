@@ -321,7 +321,10 @@ export const entries: readonly Entry[] = [
     manual: {
       examples: [
         ["kvup fleet status --contexts 'prod-*'", 'one line per cluster, the worst first'],
-        ['kvup fleet upgrade --plan fleet-plan.yaml', 'wave by wave; the same line goes on'],
+        [
+          "kvup fleet plan --contexts 'prod-*' --to v1.8.4 --to-file fleet-plan.yaml",
+          'a sealed plan in waves',
+        ],
       ],
     },
     under: fleetEntries,
