@@ -320,7 +320,7 @@ export const entries: readonly Entry[] = [
     description: 'Look at, plan and upgrade many clusters, in waves',
     manual: {
       examples: [
-        ["kvup fleet status --contexts 'prod-*'", 'one line per cluster, the worst first'],
+        ["kvup fleet status --contexts 'prod-*'", 'one line per cluster'],
         [
           "kvup fleet plan --contexts 'prod-*' --to v1.8.4 --to-file fleet-plan.yaml",
           'a sealed plan in waves',
