@@ -32,7 +32,7 @@ async function planned(stage: FleetStage, line: readonly string[]): Promise<stri
 const kubeVirtOf = (stage: FleetStage, name: string): KubeVirt => {
   const [found] = stage.cluster(name).cluster.store.list(KubeVirts).items
   if (found === undefined) throw new Error(`no KubeVirt in ${name}`)
-  return found as KubeVirt
+  return found
 }
 const versionOf = (stage: FleetStage, name: string) => kubeVirtOf(stage, name).status?.observedKubeVirtVersion
 
