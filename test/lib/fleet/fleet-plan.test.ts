@@ -62,6 +62,9 @@ test.each([
   expect(() => read(sealed({ waves }))).toThrow('no sealed')
 })
 
-test.each(['a: *nowhere', 'kind: FleetPlan\napiVersion: *x'])('an alias that leads nowhere is no plan: %j', (text) => {
-  expect(() => readFleetPlan(text, 'f')).toThrow('no sealed')
-})
+test.each(['a: *nowhere', 'kind: FleetPlan\napiVersion: *x'])(
+  'an alias that leads nowhere is no plan: %j',
+  (text) => {
+    expect(() => readFleetPlan(text, 'f')).toThrow('no sealed')
+  },
+)
