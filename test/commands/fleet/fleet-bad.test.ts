@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { setTimeout as pause } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { Leases } from '../../../src/lib/kube/kinds/core-kinds.ts'
 import { KubeVirts } from '../../../src/lib/kube/kinds/kubevirt-kinds.ts'
 import type { FleetReport } from '../../../src/lib/fleet/fleet-report.ts'
@@ -31,6 +32,9 @@ test('a cluster is gone in the middle of a run: a failure, the rest of its wave 
   await planned(stage, '--wave-size', '2')
   const live = stage.start([...upgrade, '--timeout', '5m'])
   await live.until(/prod-0: .+\n/u)
+  // In the middle of a write it would be exit 8; here kvup waits for what it has written down.
+  await vi.waitFor(() => expect(stage.journal('prod-0')).toContain('"what":"applied"'), 30_000)
+  await pause(500)
   await stage.cluster('prod-0').stop()
   const ended = await live.ended
   expect({ code: ended.code, said: ended.stderr }).toMatchObject({ code: 4 })
