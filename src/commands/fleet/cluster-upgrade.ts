@@ -8,7 +8,8 @@ import { nextOpening, openUntil, parseWindow } from '../../lib/vms/waves/pacing.
 import { runInside } from '../run-inside.ts'
 import { upgradeCommand } from '../upgrade.ts'
 import { listening } from './fleet-plan.ts'
-import type { OpenMember } from './members.ts'
+import { readRow } from './fleet-status.ts'
+import { type OpenMember, sameCluster } from './members.ts'
 
 /** What became of one cluster. */
 export type ClusterEnd = Pick<FleetResult, 'outcome' | 'error'>
@@ -80,8 +81,24 @@ export function upgradesHere(run: ClusterRun): ClusterUpgrades {
   return { upgrade, before: [] }
 }
 
+/** What is true of a cluster of the run, and whether it is where its plan leads. */
+export interface ObservedCluster {
+  row: FleetRow
+  isReached: boolean
+}
+
+/** By the judgement of `kvup status`, of the cluster that it was at the beginning. Throws `blocked` where the context leads to another one, and what the Reader throws. */
+export async function observe(
+  run: Pick<ClusterRun, 'cx' | 'plan'>,
+  one: OpenMember,
+): Promise<ObservedCluster> {
+  const row = await readRow(one)
+  await sameCluster(one)
+  return { row, isReached: await isReached(run, one, row) }
+}
+
 /** Whether it is where its plan leads. Of an operator KubeVirt's version does not say so: there the plan is looked at again, and has nothing to do. Throws what the Reader throws. */
-export async function isReached(
+async function isReached(
   { cx, plan: fleet }: Pick<ClusterRun, 'cx' | 'plan'>,
   one: OpenMember,
   { version }: Pick<FleetRow, 'version'>,

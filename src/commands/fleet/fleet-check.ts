@@ -18,9 +18,16 @@ import { type FleetCheckDocument, fleetCheckView } from '../../lib/output/views/
 import { readReleases } from '../../lib/releases/releases.ts'
 import { parseVersion } from '../../lib/releases/release-versions.ts'
 import { checkDocument, type CheckOptions, manifestObjects } from '../check/check.ts'
-import { acceptedWords } from '../command-options.ts'
 import type { FleetMember } from '../../lib/fleet/fleet-file.ts'
-import { eachOpen, fleetMembers, type FleetOptions, linesFor, openFleet, type OpenMember } from './members.ts'
+import {
+  acceptedBy,
+  eachOpen,
+  fleetMembers,
+  type FleetOptions,
+  linesFor,
+  openFleet,
+  type OpenMember,
+} from './members.ts'
 
 /** What of `kvup check` is meant for many clusters: none makes pods, and none reads a saved one. */
 export type FleetCheckOptions = FleetOptions &
@@ -74,12 +81,6 @@ async function askedOnce(
     ...(strict !== undefined && { strict }),
   }
 }
-
-/** Those of the command line, and those of this cluster in the fleet file. */
-const acceptedBy = (member: Pick<FleetMember, 'accept'>, accept: readonly string[]): readonly string[] => [
-  ...accept,
-  ...member.accept.flatMap((word) => acceptedWords(word, [])),
-]
 
 async function checkRow(
   { cx, member, place }: OpenMember,

@@ -15,9 +15,9 @@ import { someOf } from '../../lib/kube/text.ts'
 import type { Document } from '../../lib/output/printer.ts'
 import { fleetPlanView } from '../../lib/output/views/fleet-plan.ts'
 import type { PlanDocument } from '../../lib/upgrade/plan/plan-document.ts'
-import { acceptedWords } from '../command-options.ts'
 import { type PlanOptions, savePlan, showPlan } from '../upgrade/upgrade.ts'
 import {
+  acceptedBy,
   fleetMembers,
   linesFor,
   type FleetOptions,
@@ -202,7 +202,6 @@ async function planOf(
   const { member, place, cx } = one
   const { name, context, kubeconfig, windows } = member
   const heard = listening(cx)
-  const accept = member.accept.flatMap((word) => acceptedWords(word, []))
   const cluster = {
     name,
     context,
@@ -212,7 +211,7 @@ async function planOf(
   }
   const { contexts: _, file: __, toFile: ___, exitCode: ____, ...asked } = options
   try {
-    await showPlan(heard.cx, { ...asked, accept: [...options.accept, ...accept] })
+    await showPlan(heard.cx, { ...asked, accept: acceptedBy(member, options.accept) })
     const plan = heard.documents.at(-1) as PlanDocument | undefined
     if (plan?.seal === undefined) throw blocked('not-sealed', 'its plan cannot be sealed')
     const firing = rule && (await firingBefore(one, rule))

@@ -21,7 +21,8 @@ import type { PlanDocument } from '../../lib/upgrade/plan/plan-document.ts'
 import { tellScreen } from '../run-change.ts'
 import {
   type ClusterUpgrades,
-  isReached,
+  type ObservedCluster,
+  observe,
   type PlannedMember,
   plannedOf,
   upgradesHere,
@@ -29,7 +30,6 @@ import {
 import { fleetPlanning } from '../fleet.ts'
 import { savePlan } from '../upgrade/upgrade.ts'
 import { type FleetPlanOptions, makeFleetPlan } from './fleet-plan.ts'
-import { readRow } from './fleet-status.ts'
 import { limitOf, linesFor, openFleet, type OpenMember, parallelOf, sameCluster } from './members.ts'
 
 export interface FleetUpgradeOptions extends FleetPlanOptions {
@@ -193,26 +193,35 @@ class FleetRun {
     await this.#readTraces([...this.#open.keys()])
   }
 
-  /** What the journals say now. One that cannot be read is a failure of its cluster. Gives those that were read. */
-  async #readTraces(names: readonly string[]): Promise<readonly string[]> {
+  /** The look at each of them that is open, within its time; where it fails that is told of the cluster. Gives what came of the others. */
+  async #each<R>(
+    names: readonly string[],
+    read: (one: OpenMember) => Promise<R>,
+    failed = ({ member }: OpenMember, error: KvupError) => this.#note(member.name, endedBy(error)),
+  ): Promise<ReadonlyMap<string, R>> {
     const { parallel, clusterTimeout } = this.#options
     const ms = parseDuration(clusterTimeout)
-    const read = new Set<string>()
+    const found = new Map<string, R>()
     await inParallel(names, parallelOf(parallel), async (name) => {
       const one = this.#open.get(name)
       if (one === undefined) return
       try {
-        const entries = await withinTime(
-          this.#journalOf(one).then((journal) => journal.entries()),
-          limitOf(this.#cx, ms),
-        )
-        this.#traces.set(name, traceOf(entries, this.#plan.seal.uid))
-        read.add(name)
+        found.set(name, await withinTime(read(one), limitOf(this.#cx, ms)))
       } catch (error) {
         if (!(error instanceof KvupError) || this.#cx.signal.aborted) throw error
-        this.#failed(failedRow(one.place, error))
+        failed(one, error)
       }
     })
+    return found
+  }
+
+  /** What the journals say now. One that cannot be read is a failure of its cluster. Gives those that were read. */
+  async #readTraces(names: readonly string[]): Promise<readonly string[]> {
+    const entriesOf = async (one: OpenMember) => (await this.#journalOf(one)).entries()
+    const read = await this.#each(names, entriesOf, ({ place }, error) =>
+      this.#failed(failedRow(place, error)),
+    )
+    for (const [name, entries] of read) this.#traces.set(name, traceOf(entries, this.#plan.seal.uid))
     return names.filter((name) => read.has(name))
   }
 
@@ -466,64 +475,41 @@ class FleetRun {
     )
   }
 
+  #observed(names: readonly string[]): Promise<ReadonlyMap<string, ObservedCluster>> {
+    return this.#each(names, (one) => observe({ cx: this.#cx, plan: this.#plan }, one))
+  }
+
   /** Those that were done, or are of an earlier wave: as the plan wants them, and well. */
-  async #ensureWell(
-    names: readonly string[],
-    reason: 'not-healthy' | 'earlier-wave' = 'not-healthy',
-  ): Promise<void> {
-    const ms = parseDuration(this.#options.clusterTimeout)
-    await inParallel(names, parallelOf(this.#options.parallel), async (name) => {
-      const one = this.#open.get(name)
-      if (one === undefined) return
-      try {
-        const row = await withinTime(readRow(one), limitOf(this.#cx, ms))
-        await withinTime(sameCluster(one), limitOf(this.#cx, ms))
-        const wasDone = reason === 'not-healthy'
-        const isThere = await isReached({ cx: this.#cx, plan: this.#plan }, one, row)
-        const { outcome } = this.#results.get(name) ?? { outcome: 'not-begun' }
-        if (isThere && isWell(row))
-          this.#note(name, { outcome: outcome === 'nothing-to-do' ? outcome : 'done' })
-        else
-          this.#note(name, {
-            outcome: 'failed',
-            error: {
-              code: exitCode.blocked,
-              reason,
-              message: `${wasDone ? 'it was done, and now' : 'it is of an earlier wave and not done'}: ${row.version ?? 'no version'}, ${row.state}${row.why === undefined ? '' : `: ${row.why}`}`,
-            },
-          })
-      } catch (error) {
-        if (!(error instanceof KvupError) || this.#cx.signal.aborted) throw error
-        this.#note(name, endedBy(error))
-      }
-    })
+  async #ensureWell(names: readonly string[], reason: LostReason = 'not-healthy'): Promise<void> {
+    for (const [name, observed] of await this.#observed(names)) this.#judge(name, observed, reason)
+  }
+
+  #judge(name: string, { row, isReached }: ObservedCluster, reason: LostReason): void {
+    const { outcome } = this.#results.get(name) ?? { outcome: 'not-begun' }
+    if (isReached && isWell(row))
+      return this.#note(name, { outcome: outcome === 'nothing-to-do' ? outcome : 'done' })
+    const what = reason === 'not-healthy' ? 'it was done, and now' : 'it is of an earlier wave and not done'
+    const why = row.why === undefined ? '' : `: ${row.why}`
+    const message = `${what}: ${row.version ?? 'no version'}, ${row.state}${why}`
+    this.#note(name, { outcome: 'failed', error: { code: exitCode.blocked, reason, message } })
   }
 
   /** By the rule of the plan: an alert that is new in one of these, or that nobody can tell, is a failure there. */
   async #ensureQuiet(names: readonly string[]): Promise<void> {
     const { alerts } = this.#plan
     if (alerts === undefined) return
-    const ms = parseDuration(this.#options.clusterTimeout)
-    await inParallel(names, parallelOf(this.#options.parallel), async (name) => {
-      const one = this.#open.get(name)
-      if (one === undefined || !isDone(this.#results.get(name) ?? { outcome: 'not-begun' })) return
-      try {
-        const reading = sameCluster(one).then(({ reader }) => countedAlerts(reader, alerts))
-        const fired = await withinTime(reading, limitOf(this.#cx, ms))
-        const { firing: before = [] } = plannedOf(this.#plan, name)
-        const found = 'firing' in fired ? fired.firing.filter((alert) => !before.includes(alert)) : []
-        if ('firing' in fired && found.length === 0) return
-        const [reason, message] =
-          'why' in fired
-            ? ['alerts-not-read', `its alerts cannot be read: ${fired.why}`]
-            : ['alert-firing', `alerts that are new since the plan was made: ${someOf(found)}`]
-        const error = { code: exitCode.blocked, reason, message }
-        this.#note(name, { outcome: 'failed', error })
-      } catch (error) {
-        if (!(error instanceof KvupError) || this.#cx.signal.aborted) throw error
-        this.#note(name, endedBy(error))
-      }
-    })
+    const done = names.filter((name) => isDone(this.#results.get(name) ?? { outcome: 'not-begun' }))
+    const read = async (one: OpenMember) => countedAlerts((await sameCluster(one)).reader, alerts)
+    for (const [name, fired] of await this.#each(done, read)) {
+      const { firing: before = [] } = plannedOf(this.#plan, name)
+      const found = 'firing' in fired ? fired.firing.filter((alert) => !before.includes(alert)) : []
+      if ('firing' in fired && found.length === 0) continue
+      const [reason, message] =
+        'why' in fired
+          ? ['alerts-not-read', `its alerts cannot be read: ${fired.why}`]
+          : ['alert-firing', `alerts that are new since the plan was made: ${someOf(found)}`]
+      this.#note(name, { outcome: 'failed', error: { code: exitCode.blocked, reason, message } })
+    }
   }
 
   async #runWave(wave: FleetWave, names: readonly string[]): Promise<void> {
@@ -531,32 +517,14 @@ class FleetRun {
     const read = await this.#readTraces(names)
     this.ensureFree()
     const told = read.filter((name) => this.#traces.get(name)?.doneAt !== undefined)
-    const done = await this.#reached(told)
-    const left = read.filter((name) => !done.includes(name) && this.#isNotBegun(name))
-    if (done.length > 0) {
-      await this.#ensureWell(done)
-      await this.#tidy(done, wave)
-    }
+    // A journal says so as well where somebody forged it, or went back.
+    const done = [...(await this.#observed(told))].filter(([, { isReached }]) => isReached)
+    for (const [name, observed] of done) this.#judge(name, observed, 'not-healthy')
+    const reached = new Set(done.map(([name]) => name))
+    const left = read.filter((name) => !reached.has(name) && this.#isNotBegun(name))
+    await this.#tidy([...reached], wave)
     if (left.length > 0) this.#cx.printer.note(`${waveText(wave)}: ${someOf(left, left.length, 5)}`)
     await inParallel(left, parallelOf(this.#options.parallel), (name) => this.#runCluster(name, wave))
-  }
-
-  /** Those of them that are where their plan leads: a journal says so as well where somebody forged it, or went back. One that does not answer is a failure. */
-  async #reached(names: readonly string[]): Promise<readonly string[]> {
-    const ms = parseDuration(this.#options.clusterTimeout)
-    const each = await inParallel(names, parallelOf(this.#options.parallel), async (name) => {
-      const one = this.#open.get(name)
-      if (one === undefined) return []
-      try {
-        const reading = readRow(one).then((row) => isReached({ cx: this.#cx, plan: this.#plan }, one, row))
-        return (await withinTime(reading, limitOf(this.#cx, ms))) ? [name] : []
-      } catch (error) {
-        if (!(error instanceof KvupError) || this.#cx.signal.aborted) throw error
-        this.#note(name, endedBy(error))
-        return []
-      }
-    })
-    return each.flat()
   }
 
   /** Not one that did not answer before: that stays a failure of this run. */
@@ -648,6 +616,9 @@ class FleetRun {
     for (const { over } of this.#open.values()) over.abort(new Error('the fleet run has ended'))
   }
 }
+
+/** Why a cluster that counted on is not as the plan wants it. */
+type LostReason = 'not-healthy' | 'earlier-wave'
 
 /** What a plan does not hold: how many are asked at a time, and how long. */
 const kept: ReadonlySet<string> = new Set(['--parallel', '--cluster-timeout'])

@@ -8,7 +8,7 @@ import { assessJob, type JobPod, type JobState } from '../../lib/job/job-state.t
 import { minutes, seconds, ticks } from '../../lib/kube/clock.ts'
 import { spanText } from '../../lib/kube/duration.ts'
 import { blocked, type ExitCode, exitCode, KvupError } from '../../lib/kube/errors.ts'
-import { CronJobs, type Job, Jobs, Pods } from '../../lib/kube/kinds/workload-kinds.ts'
+import { CronJobs, type Job, Jobs } from '../../lib/kube/kinds/workload-kinds.ts'
 import { isRecord, type KubeObject } from '../../lib/kube/object.ts'
 import { differences } from '../../lib/kube/server-side-apply.ts'
 import { shellWord, withPurpose } from '../../lib/kube/shell-line.ts'
@@ -20,17 +20,16 @@ import { applyEach, ensureOwnNamespace, jobExists } from '../job/apply-job.ts'
 import { parseInnerLine } from '../job/inner-line.ts'
 import { packLine } from '../job/line-files.ts'
 import { composeJob, managing, pinnedImage, placeOf } from '../job/make-job.ts'
-import { removeJob } from '../job/manage-job.ts'
+import { jobWords, podsOf, removeJob } from '../job/manage-job.ts'
 import {
   type ClusterEnd,
   type ClusterRun,
   type ClusterStart,
   type ClusterUpgrades,
-  isReached,
+  observe,
   overWindows,
   plannedOf,
 } from './cluster-upgrade.ts'
-import { readRow } from './fleet-status.ts'
 import { linesFor, type OpenMember, sameCluster } from './members.ts'
 
 /** A run whose clusters are upgraded by Jobs in them. */
@@ -129,7 +128,7 @@ class ClusterJob {
       const work = async (until: readonly string[]) => this.#watch(await this.#begin(until))
       const job = await this.#own()
       const runs = job !== undefined && !['failed', 'complete'].includes((await this.#state(job)).is)
-      if (job !== undefined && (runs || (await this.#isReached()))) {
+      if (job !== undefined && (runs || (await this.#observed()).isReached)) {
         this.#note(`goes on with Job ${job.metadata.name}, which ${runs ? 'runs' : 'is done'} already`)
         start.begins()
         const end = await this.#watch(job)
@@ -217,8 +216,7 @@ class ClusterJob {
 
   async #state(job: Job): Promise<JobState> {
     const { reader } = await this.#one.cx.cluster()
-    const labels = `batch.kubernetes.io/job-name=${job.metadata.name}`
-    return assessJob(job, await reader.list(Pods, { namespace: this.#run.place.namespace, labels }))
+    return assessJob(job, await podsOf(reader, job))
   }
 
   #gone(): KvupError {
@@ -278,7 +276,7 @@ class ClusterJob {
     if (line === this.#told) return
     this.#told = line
     this.#note(
-      `Job ${words[is]}${newest?.node === undefined ? '' : ` on ${newest.node}`}${why === undefined ? '' : `: ${why}`}`,
+      `Job ${jobWords[is]}${newest?.node === undefined ? '' : ` on ${newest.node}`}${why === undefined ? '' : `: ${why}`}`,
     )
   }
 
@@ -292,15 +290,14 @@ class ClusterJob {
     return (await this.#lastDocument(newest))?.['outcome'] === 'stopped-before'
   }
 
-  async #isReached(): Promise<boolean> {
-    return isReached(this.#run, this.#one, await readRow(this.#one))
+  #observed(): ReturnType<typeof observe> {
+    return observe(this.#run, this.#one)
   }
 
   /** Another process of this run removes the Job once its cluster is done. Throws `blocked` where that is not why. */
   async #afterGone(): Promise<ClusterEnd> {
-    const row = await readRow(this.#one)
-    if ((await this.#doneAt()) === undefined || !isWell(row) || !(await isReached(this.#run, this.#one, row)))
-      throw this.#gone()
+    const { row, isReached } = await this.#observed()
+    if ((await this.#doneAt()) === undefined || !isWell(row) || !isReached) throw this.#gone()
     return { outcome: 'done' }
   }
 
@@ -320,8 +317,8 @@ class ClusterJob {
   /** The end of a Job is believed where the cluster says the same. */
   async #complete(): Promise<ClusterEnd> {
     const doneAt = await this.#doneAt()
-    const row = await readRow(this.#one)
-    if (!isWell(row) || !(await isReached(this.#run, this.#one, row))) {
+    const { row, isReached } = await this.#observed()
+    if (!isWell(row) || !isReached) {
       await this.#removeRights()
       return endedBy(
         blocked(
@@ -423,16 +420,6 @@ interface PodLike {
   containers?: readonly { name: string; env?: readonly { name: string }[] }[]
   initContainers?: readonly { name: string; env?: readonly { name: string }[] }[]
   volumes?: readonly { name: string }[]
-}
-
-const words: Readonly<Record<JobState['is'], string>> = {
-  waiting: 'waits for its pod',
-  running: 'runs',
-  'node-lost': 'lost its node',
-  retrying: 'goes on with another pod',
-  complete: 'is done',
-  failed: 'failed',
-  scheduled: 'is scheduled',
 }
 
 /** Of the container, where kvup has such a code; another one is for a person. */

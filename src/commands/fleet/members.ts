@@ -11,6 +11,7 @@ import { requestTimeout } from '../../lib/kube/http/http-cluster.ts'
 import { loadKubeconfig } from '../../lib/kube/http/kubeconfig.ts'
 import { shellWord } from '../../lib/kube/shell-line.ts'
 import { nearest } from '../../lib/kube/text.ts'
+import { acceptedWords } from '../command-options.ts'
 import { commandSpeech } from '../../lib/output/command-line.ts'
 import { readClusterUid } from '../../lib/kubevirt/full-snapshot.ts'
 
@@ -128,6 +129,12 @@ export function linesFor(
   const speech = commandSpeech({ name: 'kvup', connection })
   return lines.map((line) => (/\bkvup fleet\b/u.test(line) ? line : speech.parts({ next: line }).next))
 }
+
+/** Risks of the command line, and those of this cluster in the fleet file. */
+export const acceptedBy = (member: Pick<FleetMember, 'accept'>, accept: readonly string[]): string[] => [
+  ...accept,
+  ...member.accept.flatMap((word) => acceptedWords(word, [])),
+]
 
 /** How many at a time. Throws `usage`. */
 export function parallelOf(text: string): number {

@@ -24,7 +24,14 @@ import {
   Roles,
   ServiceAccounts,
 } from '../../lib/kube/kinds/extension-kinds.ts'
-import { type CronJob, CronJobs, type Job, Jobs, Pods } from '../../lib/kube/kinds/workload-kinds.ts'
+import {
+  type CronJob,
+  CronJobs,
+  type Job,
+  Jobs,
+  type Pod,
+  Pods,
+} from '../../lib/kube/kinds/workload-kinds.ts'
 import type { Kind, KubeObject } from '../../lib/kube/object.ts'
 import { shellWord, withPurpose } from '../../lib/kube/shell-line.ts'
 import type { Document, Paint, View } from '../../lib/output/printer.ts'
@@ -60,7 +67,7 @@ export async function jobStatus(cx: Context, options: StatusOptions): Promise<Ex
   const place = placeOf(options)
   const { reader } = await cx.cluster()
   const found = await findJob(reader, place)
-  const state = await stateOf(reader, place, found)
+  const state = await stateOf(reader, found)
   const document: JobStatusDocument = {
     apiVersion: 'kvup.io/v1alpha1',
     kind: 'JobStatus',
@@ -105,10 +112,15 @@ async function findJob(reader: Reader, place: JobPlace): Promise<FoundJob> {
   })
 }
 
-async function stateOf(reader: Reader, { namespace }: JobPlace, { cron, job }: FoundJob): Promise<JobState> {
+async function stateOf(reader: Reader, { cron, job }: FoundJob): Promise<JobState> {
   if (job === undefined) return assessCronJob(cron as CronJob)
-  const labels = `batch.kubernetes.io/job-name=${job.metadata.name}`
-  return assessJob(job, await reader.list(Pods, { namespace, labels }))
+  return assessJob(job, await podsOf(reader, job))
+}
+
+/** Those that a Job has made, and that are still there. */
+export function podsOf(reader: Reader, { metadata: { name, namespace } }: Job): Promise<Pod[]> {
+  const labels = `batch.kubernetes.io/job-name=${name}`
+  return reader.list(Pods, { ...(namespace !== undefined && { namespace }), labels })
 }
 
 function nextLines({ is }: JobState, place: JobPlace): string[] {
@@ -123,13 +135,14 @@ function nextLines({ is }: JobState, place: JobPlace): string[] {
     : [withPurpose(`kubectl -n ${shellWord(place.namespace)} get events`, 'says more')]
 }
 
-const words: Readonly<Record<JobState['is'], string>> = {
+/** What a person calls the state of a Job, behind its name. */
+export const jobWords: Readonly<Record<JobState['is'], string>> = {
   waiting: 'waits for its pod',
   running: 'runs',
   'node-lost': 'lost its node',
   retrying: 'goes on with another pod',
   complete: 'is done',
-  failed: 'FAILED',
+  failed: 'failed',
   scheduled: 'is scheduled',
 }
 
@@ -146,9 +159,9 @@ const statusView: View<JobStatusDocument> = {
 }
 
 function toned(state: JobState['is'], paint: Paint): string {
-  if (state === 'failed') return paint.bad(words[state])
-  if (state === 'node-lost' || state === 'retrying') return paint.warn(words[state])
-  return state === 'complete' ? paint.good(words[state]) : words[state]
+  if (state === 'failed') return paint.bad(jobWords[state].toUpperCase())
+  if (state === 'node-lost' || state === 'retrying') return paint.warn(jobWords[state])
+  return state === 'complete' ? paint.good(jobWords[state]) : jobWords[state]
 }
 
 const podText = ({ name, node, phase, exitCode: code, why }: JobPod): string =>
@@ -173,7 +186,7 @@ export async function jobLogs(cx: Context, options: LogsOptions): Promise<ExitCo
   const place = placeOf(options)
   const tailLines = tailOf(options.tail)
   const { reader } = await cx.cluster()
-  const state = await stateOf(reader, place, await findJob(reader, place))
+  const state = await stateOf(reader, await findJob(reader, place))
   const pod = options.pod ?? state.pods[0]?.name
   if (pod === undefined)
     throw blocked('no-pod', `Job ${place.name} has no pod yet: ${state.why ?? 'nothing was said'}`, {
@@ -277,7 +290,7 @@ async function ensureIdle(
   { accept }: DeleteOptions,
 ): Promise<void> {
   if (accept.includes(running) || !found.some(({ kind }) => kind === Jobs || kind === CronJobs)) return
-  const state = await stateOf(reader, place, await findJob(reader, place))
+  const state = await stateOf(reader, await findJob(reader, place))
   if (!['running', 'node-lost', 'retrying', 'waiting'].includes(state.is)) return
   throw blocked(
     running,

@@ -9,6 +9,7 @@ type Monitoring = 'open' | 'guarded'
 
 const names = ['prod-0', 'prod-1', 'prod-2']
 const planning = '--contexts prod-* --canary prod-0 --to v1.8.4 --method image-tag'.split(' ')
+const alarmed = ['fleet', 'plan', ...planning, '--stop-on-alert', 'critical', '--accept', 'kubernetes-window']
 const going = ['fleet', 'upgrade', '--plan', 'fleet-plan.yaml', '--yes']
 
 async function staged(monitoring?: Monitoring) {
@@ -29,18 +30,7 @@ test('an alert that is new since the plan stops the run, one that fired before d
   const known = { name: 'etcdMembersDown', severity: 'critical', namespace: 'openshift-etcd' }
   const late = { name: 'VirtAPIDown', severity: 'critical', namespace: 'kubevirt' }
   stage.cluster('prod-0').cluster.faults.set({ firing: [known] })
-  const line = [
-    'fleet',
-    'plan',
-    ...planning,
-    '--stop-on-alert',
-    'critical',
-    '--accept',
-    'kubernetes-window',
-    '--to-file',
-    'fleet-plan.yaml',
-  ]
-  const planned = await stage.run(line)
+  const planned = await stage.run([...alarmed, '--to-file', 'fleet-plan.yaml'])
   expect({ code: planned.code, said: planned.stderr }).toMatchObject({ code: 0 })
   const plan = parse(readFileSync(join(stage.folder, 'fleet-plan.yaml'), 'utf8')) as {
     clusters: { firing: string[] }[]
@@ -62,15 +52,7 @@ test('an alert that is new since the plan stops the run, one that fired before d
 
 test('where alerts cannot be read no plan is made that promises to stop at them', async () => {
   const stage = await staged('guarded')
-  const ran = await stage.run([
-    'fleet',
-    'plan',
-    ...planning,
-    '--stop-on-alert',
-    'critical',
-    '--accept',
-    'kubernetes-window',
-  ])
+  const ran = await stage.run(alarmed)
   expect(ran.code).toBe(3)
   expect(ran.stderr).toContain('--stop-on-alert cannot be followed')
   expect(ran.stderr).toContain('--alerts=route')
