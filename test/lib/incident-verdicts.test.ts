@@ -5,7 +5,7 @@ import { runText } from './run-text.ts'
 
 const nowhere = { cluster: {} as Cluster, clock: new SimClock(), columns: 200 }
 
-const file = (name: string) => `test/examples/incidents/${name}.yaml`
+const file = (name: string) => `test/examples/incidents/${name}.json`
 
 interface Report {
   outcome: string

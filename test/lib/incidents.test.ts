@@ -16,7 +16,7 @@ const columns = 120
 type Row = readonly [
   /** Told before anything goes wrong, when something is stuck, or told to be no trouble at all. */
   told: 'before' | 'when stalled' | 'harmless',
-  /** Of `test/examples/incidents`, without `.yaml`. */
+  /** Of `test/examples/incidents`, without `.json`. */
   file: `${string}/${string}`,
   /** What is typed, with `--from FILE`. */
   line: string,
@@ -335,8 +335,8 @@ const incidents: readonly Row[] = [
 const folders = readdirSync(root).filter((name) => /^\d\d-/u.test(name))
 const filesOf = (folder: string): readonly string[] =>
   readdirSync(`${root}/${folder}`)
-    .filter((name) => name.endsWith('.yaml'))
-    .map((name) => name.slice(0, -'.yaml'.length))
+    .filter((name) => name.endsWith('.json'))
+    .map((name) => name.slice(0, -'.json'.length))
 
 /** Everything that is run of a file. */
 const linesOf = (folder: string, file: string): readonly string[] => [
@@ -359,11 +359,11 @@ function printedOf(folder: string, file: string, line: string): Promise<string> 
 const nowhere = { cluster: {} as Cluster, clock: new SimClock(), columns }
 
 async function printNow(folder: string, file: string, line: string): Promise<string> {
-  const from = `${root}/${folder}/${file}.yaml`
+  const from = `${root}/${folder}/${file}.json`
   const { code, out, err } = await runText([...line.split(' '), '--from', from], nowhere)
   // The page of a check grows with every check: what passed is no part of an incident.
   const kept = line.startsWith('check') ? `exit ${code}\n${foundLines(out)}` : out
-  return `$ kvup ${line} --from ${file}.yaml\n${kept}${err}`
+  return `$ kvup ${line} --from ${file}.json\n${kept}${err}`
 }
 
 /** Findings with what belongs to them; neither what passed nor the counts. */
@@ -376,7 +376,7 @@ function foundLines(page: string): string {
 
 /** A cluster of a file that is alive: its leaders renew their Leases, and a container's log is what the pod is annotated with. */
 async function liveCluster(folder: string, file: string): Promise<{ cluster: Cluster; clock: SimClock }> {
-  const saved = await readSaved(`${root}/${folder}/${file}.yaml`)
+  const saved = await readSaved(`${root}/${folder}/${file}.json`)
   const clock = new SimClock(saved.takenAt?.toISOString())
   const reader = new Proxy(saved.reader, {
     get(target, name) {

@@ -1,5 +1,4 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { parseAllDocuments } from 'yaml'
 import type { Reported, ReportedCheck } from '../../../src/lib/checks/check-run.ts'
 import { type Cluster, type Reader, readerWith } from '../../../src/lib/kube/cluster.ts'
 import type { KubeObject } from '../../../src/lib/kube/object.ts'
@@ -26,7 +25,7 @@ export const layered = {
 
 /** A cluster, what is changed in it, and what is asked of it. */
 export interface CheckExample extends Versions {
-  /** Default: `ready` with passing.yaml over it; else a folder of test/examples. */
+  /** Default: `ready` with laid-over.json over it; else a folder of test/examples. */
   cluster?: string
   /** Default: `check --to v1.9.0`. */
   run?: string
@@ -45,7 +44,7 @@ export interface CheckExample extends Versions {
   pulls?: MachineryFaults
 }
 
-/** Reads `CHECK/failing.yaml`: what is asked, then the changes, as YAML documents. */
+/** Reads `CHECK/failing.json`: what is asked, then the changes. */
 export function checkExample(file: string): CheckExample {
   const [head, ...changes] = documents(file)
   return { ...(head as Omit<CheckExample, 'changes'>), changes: changes as Change[] }
@@ -59,7 +58,7 @@ export function exampleFolders(): string[] {
   return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name)
 }
 
-/** What `CHECK/expected.json` says was found in `CHECK/failing.yaml`. */
+/** What `CHECK/expected.json` says was found in `CHECK/failing.json`. */
 export function expectedItems(check: string): readonly ReportedCheck[] {
   const text = readFileSync(new URL(`${check}/expected.json`, folder), 'utf8')
   return (JSON.parse(text) as Pick<Reported, 'items'>).items
@@ -72,20 +71,7 @@ function long(value: unknown): unknown {
 }
 
 function documents(file: string): unknown[] {
-  const text = readFileSync(new URL(file, folder), 'utf8')
-  const known = parsed.get(text) ?? documentsIn(text)
-  parsed.set(text, known)
-  return structuredClone(known)
-}
-
-const parsed = new Map<string, unknown[]>()
-
-function documentsIn(text: string): unknown[] {
-  return parseAllDocuments(text).map((document) => {
-    const [error] = document.errors
-    if (error) throw error
-    return JSON.parse(JSON.stringify(document.toJS()), (_, value) => long(value)) as unknown
-  })
+  return JSON.parse(readFileSync(new URL(file, folder), 'utf8'), (_, value) => long(value)) as unknown[]
 }
 
 const cached = new Map<string, { objects: KubeObject[]; at: string }>()
@@ -96,7 +82,7 @@ export function clusterOf(example: CheckExample): { cluster: Cluster; clock: Clo
   const saved = cached.get(name) ?? savedExample(name)
   cached.set(name, saved)
   const base =
-    name === ready.name ? laidOver(saved.objects, documents('passing.yaml') as Change[]) : saved.objects
+    name === ready.name ? laidOver(saved.objects, documents('laid-over.json') as Change[]) : saved.objects
   const objects = laidOver(ofVersions(base, ready, example), example.changes ?? [])
   const { store, clock } = exampleOf(objects, saved.at, serverVersion(example.kubernetes))
   return {

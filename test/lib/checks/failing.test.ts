@@ -53,7 +53,7 @@ test('on a cluster without other layers nothing is said of them', () => {
 
 test('every check has a failing cluster, and every cluster a check', () => {
   expect(exampleFolders().toSorted()).toEqual(ids.toSorted())
-  expect(ids.filter((id) => !hasExample(`${id}/failing.yaml`))).toEqual([])
+  expect(ids.filter((id) => !hasExample(`${id}/failing.json`))).toEqual([])
 })
 
 test('the page of the cluster that everything passes on', async () => {
@@ -66,17 +66,17 @@ test('the page of the cluster that everything passes on', async () => {
 
 describe('passes', () => {
   test.each(ids)('%s', async (id) => {
-    const own = hasExample(`${id}/passing.yaml`)
+    const own = hasExample(`${id}/passing.json`)
     expect(own).toBe([...ofTheHop, ...ofAFlag].includes(id))
     const clean = ofLayers.has(id) ? withLayers : passing
-    const { document } = own ? await judgedExample(checkExample(`${id}/passing.yaml`)) : clean
+    const { document } = own ? await judgedExample(checkExample(`${id}/passing.json`)) : clean
     expect(itemOf(document, id)).toMatchObject({ is: 'passed', findings: [] })
   })
 })
 
 describe('fails', () => {
   test.each(ids)('%s', async (id) => {
-    const example = checkExample(`${id}/failing.yaml`)
+    const example = checkExample(`${id}/failing.json`)
     const { code, document } = await judgedExample(example)
     const also = Object.keys(example.also ?? {})
     const isOfAHop = wordsOf(example).includes('--to')

@@ -7,7 +7,7 @@ import { ofTheCluster } from './other-findings/cluster.ts'
 import { ofTheInstallation } from './other-findings/installation.ts'
 import { ofTheLayers } from './other-findings/layers.ts'
 
-/** Beside `CHECK/failing.yaml`: every other finding, level and way to it. */
+/** Beside `CHECK/failing.json`: every other finding, level and way to it. */
 const rows = [...ofTheInstallation, ...ofTheCluster, ...ofTheLayers]
 
 const judged = new Map<CheckExample, readonly ReportedCheck[]>()

@@ -77,7 +77,7 @@ test.each([
   ['eus plan --from test/examples/eus/mid-window/cluster -o json', 0],
   ['eus plan --from test/examples/eus/cannot/cluster -o json', 3],
   ['eus status --from test/examples/eus/mid-window/cluster -o json', 0],
-  ['eus plan --from test/examples/healthy/cluster.yaml -o json', 2],
+  ['eus plan --from test/examples/healthy/cluster.json -o json', 2],
   ['eus plan --to 4.20.1 -o json', 2],
   ['rbac kvup-view --namespace-of-kubevirt A! -o json', 2],
 ])('%s', async (line, code) => {

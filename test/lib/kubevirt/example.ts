@@ -1,5 +1,4 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { parseAllDocuments } from 'yaml'
 import type { Reader, ServerVersion } from '../../../src/lib/kube/cluster.ts'
 import type { KubeObject } from '../../../src/lib/kube/object.ts'
 import { storeCluster } from '../../../src/simulator/api/store-client.ts'
@@ -21,30 +20,26 @@ export interface Example {
 }
 
 export const exampleNames: readonly string[] = readdirSync(folder)
-  .filter((name) => existsSync(new URL(`${name}/cluster.yaml`, folder)))
+  .filter((name) => existsSync(new URL(`${name}/cluster.json`, folder)))
   .toSorted()
 
-/** Loads test/examples/NAME/cluster.yaml. */
+/** Loads test/examples/NAME/cluster.json. */
 export function example(name: string): Example {
   const { objects, at } = savedExample(name)
   return exampleOf(objects, at)
 }
 
-/** What `kubectl get … -o yaml` prints, after a line `# Looked at: TIME`. */
+const lookedAt = json('looked-at.json') as Readonly<Record<string, string>>
+
+/** What `kubectl get … -o json` prints of it, an object a line, and when that was (`looked-at.json`). */
 export function savedExample(name: string): { objects: KubeObject[]; at: string } {
-  const text = readFileSync(new URL(`${name}/cluster.yaml`, folder), 'utf8')
-  const at = /^# Looked at: (\S+)/.exec(text)?.[1]
-  if (at === undefined) throw new Error(`${name}/cluster.yaml does not say when it was looked at`)
-  return { objects: structuredClone(objectsIn(text)), at }
+  const at = lookedAt[name]
+  if (at === undefined) throw new Error(`looked-at.json does not say when ${name} was looked at`)
+  return { objects: json(`${name}/cluster.json`) as KubeObject[], at }
 }
 
-const parsed = new Map<string, KubeObject[]>()
-
-/** Reading YAML was more than half of the tests that look at an example. */
-function objectsIn(text: string): KubeObject[] {
-  const known = parsed.get(text) ?? parseAllDocuments(text).map((document) => document.toJS() as KubeObject)
-  parsed.set(text, known)
-  return known
+function json(file: string): unknown {
+  return JSON.parse(readFileSync(new URL(file, folder), 'utf8'))
 }
 
 /** The store gives what lacks a time one of long ago, so that only the file's own times count. */

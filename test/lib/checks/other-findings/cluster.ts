@@ -11,7 +11,7 @@ const job = (kind: string, apiVersion: string, status: object) => ({
   ...change(kind, 'job', { status }, 'demo'),
   apiVersion,
 })
-const cdi = checkExample('cdi-beside/failing.yaml').changes ?? []
+const cdi = checkExample('cdi-beside/failing.json').changes ?? []
 const ending = bundle(certificate(new Date('2026-01-01T00:22:51Z'), { since: 6.5, left: 0.5 }))
 
 const ofMachine = (type: string) =>
@@ -25,7 +25,7 @@ const editors = {
   apiVersion: 'rbac.authorization.k8s.io/v1',
 }
 
-const plugged = checkExample('hotplugged-volumes/failing.yaml').changes ?? []
+const plugged = checkExample('hotplugged-volumes/failing.json').changes ?? []
 const hotplugGate = {
   spec: { configuration: { developerConfiguration: { featureGates: ['HotplugVolumes'] } } },
 }
@@ -130,7 +130,7 @@ export const ofTheCluster: readonly Row[] = [
     ['blocker control-plane-label'],
     {
       changes: [
-        ...(checkExample('control-plane-label/failing.yaml').changes ?? []),
+        ...(checkExample('control-plane-label/failing.json').changes ?? []),
         kubevirt({ spec: { infra: { nodePlacement: {} } } }),
       ],
     },
@@ -223,7 +223,7 @@ export const ofTheCluster: readonly Row[] = [
     ['warning vms-that-stay'],
     {
       changes: [
-        ...(checkExample('vms-that-stay/failing.yaml').changes ?? []),
+        ...(checkExample('vms-that-stay/failing.json').changes ?? []),
         kubevirt({ spec: { workloadUpdateStrategy: { workloadUpdateMethods: ['Evict'] } } }),
       ],
     },
@@ -234,7 +234,7 @@ export const ofTheCluster: readonly Row[] = [
     ['warning pending-changes'],
     {
       changes: [
-        ...(checkExample('pending-changes/failing.yaml').changes ?? []),
+        ...(checkExample('pending-changes/failing.json').changes ?? []),
         kubevirt({ spec: { workloadUpdateStrategy: { workloadUpdateMethods: ['Evict'] } } }),
       ],
     },
@@ -318,7 +318,7 @@ export const ofTheCluster: readonly Row[] = [
     'network-resources',
     'the gate is decided on',
     [],
-    { changes: (checkExample('network-resources/failing.yaml').changes ?? []).slice(1) },
+    { changes: (checkExample('network-resources/failing.json').changes ?? []).slice(1) },
   ],
   [
     'screenshot-rights',

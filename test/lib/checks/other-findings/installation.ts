@@ -8,7 +8,7 @@ const operatorContainer = (fields: object) =>
   home('Deployment', 'virt-operator', {
     spec: { template: { spec: { containers: [{ name: 'virt-operator', ...fields }] } } },
   })
-const cdi = checkExample('cdi-beside/failing.yaml').changes ?? []
+const cdi = checkExample('cdi-beside/failing.json').changes ?? []
 const joining: CheckExample = { cluster: 'updating-canary-passed', run: 'check --to v1.8.4' }
 
 /** What the role of kvup-operator-manifest allows, but for what can be done without. */
@@ -106,7 +106,7 @@ export const ofTheInstallation: readonly Row[] = [
     'hop-supported',
     'before updates begin',
     ['blocker from-unsupported', 'info release-unknown'],
-    checkExample('zero-downtime-since/failing.yaml'),
+    checkExample('zero-downtime-since/failing.json'),
   ],
   [
     'kubernetes-window',
@@ -124,7 +124,7 @@ export const ofTheInstallation: readonly Row[] = [
     'known-bad',
     'v1.6 to v1.7',
     ['info issue-16264', 'info issue-18670'],
-    checkExample('cannot-be-undone/failing.yaml'),
+    checkExample('cannot-be-undone/failing.json'),
   ],
   ['known-bad', 'a step between patches', [], { run: 'check --to v1.8.5' }],
   [
@@ -307,14 +307,14 @@ export const ofTheInstallation: readonly Row[] = [
     'operator-rights',
     'no manifest to compare with',
     ['info operator-rights'],
-    checkExample('operator-not-older/failing.yaml'),
+    checkExample('operator-not-older/failing.json'),
   ],
   [
     'operator-rights',
     'the role holds all of it',
     [],
     {
-      ...checkExample('operator-rights/failing.yaml'),
+      ...checkExample('operator-rights/failing.json'),
       run: 'check --to v1.9.0 --method image-tag --manifest rbac-diff/kubevirt-operator.yaml',
     },
   ],

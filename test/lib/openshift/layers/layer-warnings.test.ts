@@ -55,7 +55,7 @@ test('on a clean cluster no layer has a note', async () => {
 })
 
 test.each(rows)('what %s finds is told by status, of %s', async (check, layer) => {
-  const [clean, now] = await Promise.all([status(layered), status(checkExample(`${check}/failing.yaml`))])
+  const [clean, now] = await Promise.all([status(layered), status(checkExample(`${check}/failing.json`))])
   const told = layersOf(now, layer)
   expect(told.length).toBeGreaterThan(0)
   expect(told).not.toEqual(layersOf(clean, layer))
@@ -66,8 +66,8 @@ test.each(rows)('what %s finds is told by status, of %s', async (check, layer) =
 test.each(['version-in-step', 'hyperconverged-tainted', 'hyperconverged-methods', 'node-maintenance-old'])(
   'of %s in the same words, with the first line that helps',
   async (check) => {
-    const { layers = [] } = await status(checkExample(`${check}/failing.yaml`))
-    const { document } = await judgedExample(checkExample(`${check}/failing.yaml`))
+    const { layers = [] } = await status(checkExample(`${check}/failing.json`))
+    const { document } = await judgedExample(checkExample(`${check}/failing.json`))
     const found = document.items.find(({ id }) => id === check)?.findings[0]
     expect(layers.flatMap(({ notes }) => notes ?? [])).toContain(found?.summary)
     expect(layers.flatMap(({ help }) => help ?? [])).toContain(found?.remedy[0])
@@ -75,7 +75,7 @@ test.each(['version-in-step', 'hyperconverged-tainted', 'hyperconverged-methods'
 )
 
 test('a channel that the catalog does not have is no health: somebody has to act', async () => {
-  const { overall, layers = [] } = await status(checkExample('channel-not-in-catalog/failing.yaml'))
+  const { overall, layers = [] } = await status(checkExample('channel-not-in-catalog/failing.json'))
   expect(overall).toMatchObject({ verdict: 'Waiting' })
   expect(layers.find(({ layer }) => layer === 'subscription')).toMatchObject({
     verdict: 'Waiting',
@@ -84,9 +84,9 @@ test('a channel that the catalog does not have is no health: somebody has to act
 })
 
 test('a method that KubeVirt does not know is told of a plain KubeVirt too, and of none that it knows', async () => {
-  const { workloads } = await status(checkExample('methods-misspelt/failing.yaml'))
+  const { workloads } = await status(checkExample('methods-misspelt/failing.json'))
   expect(workloads.unknownMethods).toEqual(['evict'])
-  const place = clusterOf(checkExample('methods-misspelt/failing.yaml'))
+  const place = clusterOf(checkExample('methods-misspelt/failing.json'))
   const { out } = await runText(['status'], place)
   expect(out).toContain('workloadUpdateMethods has evict, which KubeVirt does not know')
   expect((await status({})).workloads).not.toHaveProperty('unknownMethods')

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
+import { stringify } from 'yaml'
 import { parseSavedCluster, readSaved } from '../../../../src/lib/kube/saved/saved-file.ts'
 import type { SavedCluster } from '../../../../src/lib/kube/saved/saved-cluster.ts'
 import { statusReport } from '../../../../src/lib/status/status-report.ts'
@@ -54,8 +55,11 @@ test.each([
 
 test('single objects one after the other are as good as a List', async () => {
   const name = 'csv-held'
-  const files = readdirSync(placeOf(name)).filter((file) => file.endsWith('.yaml'))
-  const text = files.map((file) => readFileSync(new URL(`${name}/${file}`, folder), 'utf8')).join('---\n')
+  const files = readdirSync(placeOf(name)).filter((file) => file.endsWith('.json'))
+  const objects = files.flatMap(
+    (file) => JSON.parse(readFileSync(new URL(`${name}/${file}`, folder), 'utf8')) as unknown[],
+  )
+  const text = objects.map((object) => stringify(object)).join('---\n')
   const one = await parseSavedCluster(text, 'standard input', 'platform')
   const both = await Promise.all([textOf(one), textOf(await readSaved(placeOf(name), 'platform'))])
   expect(both[0].replaceAll('standard input', placeOf(name))).toBe(both[1])
