@@ -3,20 +3,7 @@ import type { Screen } from './scenario-screens.ts'
 /** Words that a screen has to have where this scenario does not get on: a part of what is wrong, and what is wrong with it. */
 const causes: Readonly<Record<string, readonly RegExp[]>> = {
   'wrong-tag': [/virt-operator:v1\.8\.5/u, /cannot pull/iu],
-  'missing-image': [/virt-template-apiserver/u, /cannot pull/iu],
-  'slow-mirror': [/virt-handler/u, /cannot pull/iu],
-  'denied-registry': [/virt-api/u, /cannot pull|not allowed to pull/iu],
-  'broken-job': [/install strategy/u, /fail|crash|in Error/iu],
-  'quota-used-up': [/quota/iu],
-  'stored-version': [/virtualmachineexports/u, /v1alpha1/u],
-  'frozen-status': [/request is too large/u],
   'canary-crash': [/virt-handler/u, /CrashLoopBackOff|crash/iu],
-  unschedulable: [/virt-api/u, /memory|no node/iu],
-  'not-ready-node': [/worker-2/u, /NotReady/u],
-  'node-comes-back': [/worker-2/u, /NotReady/u],
-  'old-operator': [/virt-operator/u, /backup\.kubevirt\.io|kubevirt\.io:admin/u],
-  'operator-without-rights': [/virt-operator/u, /customresourcedefinitions/u],
-  'operator-stopped': [/virt-operator/u, /lease|hangs|gone/iu],
 }
 
 /** Scenarios in which something may stall. */
