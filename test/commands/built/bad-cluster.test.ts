@@ -4,7 +4,7 @@ import { afterEach, describe, expect, test } from 'vitest'
 import type { Role, RoleBinding } from '../../../src/lib/kube/kinds/extension-kinds.ts'
 import { KubeVirts } from '../../../src/lib/kube/kinds/kubevirt-kinds.ts'
 import { Namespaces } from '../../../src/lib/kube/kinds/core-kinds.ts'
-import { kvup } from './program.ts'
+import { kvup } from '../in-process.ts'
 import { type Alive, put, serveCluster, type Served, serveObjects } from './simulated.ts'
 
 const shape = { version: 'v1.7.4', operator: 'v1.8.4', method: 'image-tag', speed: 1 } as const

@@ -2,7 +2,7 @@ import { copyFileSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { KubeObject } from '../../../src/lib/kube/object.ts'
-import { kvup } from './program.ts'
+import { kvup } from '../in-process.ts'
 import { type Alive, serveCluster } from './simulated.ts'
 
 let alive: Alive

@@ -6,7 +6,7 @@ import {
   type VirtualMachineInstance,
   VirtualMachineInstances,
 } from '../../../src/lib/kube/kinds/kubevirt-kinds.ts'
-import { kvup } from './program.ts'
+import { kvup } from '../in-process.ts'
 import { type Alive, serveCluster } from './simulated.ts'
 
 let alive: Alive

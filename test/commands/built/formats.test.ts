@@ -3,7 +3,7 @@ import { parseAllDocuments } from 'yaml'
 import { admin, isWrite } from '../../../src/simulator/api/api-request.ts'
 import { systemClock } from '../../../src/lib/kube/clock.ts'
 import { runText } from '../../lib/run-text.ts'
-import { kvup } from './program.ts'
+import { kvup } from '../in-process.ts'
 import { type Alive, serveCluster, type Served, serveObjects } from './simulated.ts'
 
 let settled: Alive

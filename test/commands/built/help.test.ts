@@ -10,7 +10,8 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parse } from 'yaml'
-import { kvup, paste, startKvup } from './program.ts'
+import { kvup, paste } from '../in-process.ts'
+import { startKvup } from './program.ts'
 import { type Alive, serveCluster } from './simulated.ts'
 import { checkText, recordedText } from '../../lib/output/report/recorded.ts'
 

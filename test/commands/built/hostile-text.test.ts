@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { DaemonSets, Pods } from '../../../src/lib/kube/kinds/workload-kinds.ts'
 import { KubeVirts } from '../../../src/lib/kube/kinds/kubevirt-kinds.ts'
 import type { Kind, KubeObject } from '../../../src/lib/kube/object.ts'
-import { kvup } from './program.ts'
+import { kvup } from '../in-process.ts'
 import { type Alive, put, serveCluster, type Served, serveObjects } from './simulated.ts'
 
 /** Sets the title of a terminal, clears it, goes back over the line, and hides what follows from a reader. */

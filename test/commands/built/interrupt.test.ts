@@ -2,7 +2,8 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type Lease, Leases } from '../../../src/lib/kube/kinds/core-kinds.ts'
 import { type KubeVirt, KubeVirts } from '../../../src/lib/kube/kinds/kubevirt-kinds.ts'
 import { leaseName } from '../../../src/lib/engine/lease.ts'
-import { kvup, type Live, paste, startKvup } from './program.ts'
+import { kvup, paste } from '../in-process.ts'
+import { type Live, startKvup } from './program.ts'
 import { type Alive, serveCluster } from './simulated.ts'
 
 let alive: Alive

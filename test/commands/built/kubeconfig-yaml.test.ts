@@ -2,7 +2,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { kvup } from './program.ts'
+import { kvup } from '../in-process.ts'
 
 /** Flow style, anchors, a folded text: what only a whole YAML parser reads. */
 const text = `

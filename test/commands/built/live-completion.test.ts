@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { okdOlm } from '../../../src/simulator/olm/olm-shape.ts'
-import { kvup } from './program.ts'
+import { kvup } from '../in-process.ts'
 import { sooner } from './shells/terminal-shell.ts'
 import { type Alive, serveCluster } from './simulated.ts'
 

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { stringify } from 'yaml'
-import { kvup } from './program.ts'
+import { kvup } from '../in-process.ts'
 import { type Served, serveObjects } from './simulated.ts'
 
 interface Kubeconfig {

@@ -6,7 +6,8 @@ import { stripVTControlCharacters } from 'node:util'
 import { parse } from 'yaml'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { connectionRecorder } from './connection-recorder.ts'
-import { kvup, paste, type Setting, startProcess } from './program.ts'
+import { kvup, paste } from '../in-process.ts'
+import { kvup as installed, type Setting, startProcess } from './program.ts'
 import { type Alive, serveCluster } from './simulated.ts'
 
 let alive: Alive
@@ -40,7 +41,7 @@ test('manner 1: help takes less than 100 ms more than Node itself', async () => 
 
 describe('manner 5: kvup version', () => {
   test.each([['--version'], ['-V']])('%s is the number alone', async (flag) => {
-    const { code, stdout } = await kvup([flag], nowhere)
+    const { code, stdout } = await installed([flag], nowhere)
     expect({ code, stdout }).toEqual({
       code: 0,
       stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) as string,
@@ -49,9 +50,9 @@ describe('manner 5: kvup version', () => {
 
   test('--client needs no cluster, in every format', async () => {
     const [text, json, yaml] = await Promise.all([
-      kvup(['version', '--client'], nowhere),
-      kvup(['version', '--client', '-o', 'json'], nowhere),
-      kvup(['version', '--client', '-o', 'yaml'], nowhere),
+      installed(['version', '--client'], nowhere),
+      installed(['version', '--client', '-o', 'json'], nowhere),
+      installed(['version', '--client', '-o', 'yaml'], nowhere),
     ])
     const document = { apiVersion: 'kvup.io/v1alpha1', kind: 'Version', status: 'complete' }
     expect([text.code, json.code, yaml.code]).toEqual([0, 0, 0])

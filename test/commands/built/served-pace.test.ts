@@ -1,7 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { afterEach, expect, test } from 'vitest'
 import { ConfigMaps } from '../../../src/lib/kube/kinds/core-kinds.ts'
-import { kvup, startKvup } from './program.ts'
+import { kvup } from '../in-process.ts'
+import { startKvup } from './program.ts'
 import { type Alive, serveCluster } from './simulated.ts'
 
 let alive: Alive

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { kvup, paste, startKvup } from './program.ts'
+import { kvup } from '../in-process.ts'
+import { paste, startKvup } from './program.ts'
 import { type Alive, serveCluster } from './simulated.ts'
 
 let alive: Alive

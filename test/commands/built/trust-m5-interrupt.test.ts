@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { kvup, type Live, paste, startKvup } from './program.ts'
+import { kvup, paste } from '../in-process.ts'
+import { type Live, startKvup } from './program.ts'
 import { type Alive, serveCluster } from './simulated.ts'
 
 let alive: Alive

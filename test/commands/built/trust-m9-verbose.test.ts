@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { sanitise } from '../../../src/lib/output/terminal.ts'
 import { reply, tinyServer } from '../../lib/kube/http/tiny-server.ts'
-import { kvup } from './program.ts'
+import { kvup } from '../in-process.ts'
 
 const text = 'oops \u001b]0;OWNED\u0007 \u001b[2J\nGET https://forged 200 in 1 ms'
 const annotations = { note: '\u009b31m \u202e evil \u001b[2J', proxy: 'http://u:sekret@proxy:3128' }

@@ -6,7 +6,7 @@ import {
   VirtualMachineInstances,
 } from '../../../src/lib/kube/kinds/kubevirt-kinds.ts'
 import { type DaemonSet, DaemonSets } from '../../../src/lib/kube/kinds/workload-kinds.ts'
-import { kvup, paste } from './program.ts'
+import { kvup, paste } from '../in-process.ts'
 import { type Alive, serveCluster } from './simulated.ts'
 
 let alive: Alive

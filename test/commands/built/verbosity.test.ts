@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { KubeObject } from '../../../src/lib/kube/object.ts'
-import { kvup } from './program.ts'
+import { kvup } from '../in-process.ts'
 import { type Alive, serveCluster } from './simulated.ts'
 
 const token = 'sim-admin'

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
 import { ConfigMaps } from '../../../src/lib/kube/kinds/core-kinds.ts'
-import { kvup } from './program.ts'
+import { kvup } from '../in-process.ts'
 import { type Alive, serveCluster } from './simulated.ts'
 
 let alive: Alive
