@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { defineConfig } from 'vitest/config'
 import { reportPage } from './build/report-page.ts'
 
@@ -23,6 +24,9 @@ const whole = [
   'test/lib/output/narrow.test.ts',
   'test/lib/engine/killed.test.ts',
 ]
+
+/** Another sample of deaths with each commit, the same one whenever it is run. */
+process.env['KVUP_SEED'] ??= execFileSync('git', ['rev-parse', 'HEAD'], { encoding: 'utf8' }).trim()
 
 export default defineConfig({
   plugins: [reportPage],

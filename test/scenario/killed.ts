@@ -1,6 +1,8 @@
-import { expect } from 'vitest'
+import { createHash } from 'node:crypto'
+import { expect, test } from 'vitest'
 import type { KubeVirt } from '../../src/lib/kube/kinds/kubevirt-kinds.ts'
 import type { Entry } from '../../src/lib/engine/journal.ts'
+import type { RunEvent } from '../../src/lib/engine/step.ts'
 import type { Simulation } from '../../src/simulator/simulated-cluster.ts'
 import { type Death, immortal, Killed, mortal } from './mortal-cluster.ts'
 import { play, second, type Stage } from './stage.ts'
@@ -18,6 +20,8 @@ export interface Update {
   spec: KubeVirt['spec']
   /** Every death there is: before and after each of the calls. Those that leave the same world behind are together. */
   deaths: Map<World, Death[]>
+  /** Of each world, in which steps its deaths lie, and around which kinds of calls. */
+  places: Map<World, Set<string>>
 }
 
 /** Time and revision. The simulation is deterministic, so two deaths with the same ones leave the same world. */
@@ -27,17 +31,67 @@ const worldOf = ({ simulated, now }: Stage): World => `revision ${simulated.stor
 /** Runs it once to its end and notes in which world each of its calls begins and ends. */
 export async function survive(shape: Shape, to: string): Promise<Update> {
   const deaths = new Map<World, Death[]>()
+  const places = new Map<World, Set<string>>()
   let update: Update | undefined
   await play(shape, async (stage) => {
-    const cluster = immortal(stage.cluster, (death) => {
+    let step = ''
+    const onEvent = (event: RunEvent) => {
+      if (event.kind === 'step-started') step = event.step.id
+    }
+    const cluster = immortal(stage.cluster, (death, call) => {
       const world = worldOf(stage)
       deaths.set(world, [...(deaths.get(world) ?? []), death])
+      places.set(world, (places.get(world) ?? new Set()).add(`${step}: ${call}`))
     })
-    expect(await stage.upgrade(to, brief, { cluster })).toMatchObject({ code: 0 })
-    update = { shape, to, calls: cluster.calls(), spec: stage.kubevirt.spec, deaths }
+    expect(await stage.upgrade(to, brief, { cluster, onEvent })).toMatchObject({ code: 0 })
+    update = { shape, to, calls: cluster.calls(), spec: stage.kubevirt.spec, deaths, places }
   })
   if (!update) throw new Error('it did not survive')
   return update
+}
+
+/** Tries every death, and not a sample: `.ci/run` does so for image tag and manifest. */
+export const isEvery = process.env['KVUP_EVERY_DEATH'] === '1'
+
+/** In an order of its own for each commit (vitest.config.ts sets and prints the seed). */
+export function shuffled<T>(items: Iterable<T>, nameOf: (item: T) => string): T[] {
+  const key = (item: T) =>
+    createHash('sha256')
+      .update(`${process.env['KVUP_SEED']} ${nameOf(item)}`)
+      .digest('hex')
+  return [...items].toSorted((a, b) => key(a).localeCompare(key(b)))
+}
+
+/** So many of its worlds, drawn by the seed, that there is a death in each step around each kind of call. */
+export function drawn({ deaths, places }: Update): [World, Death[]][] {
+  if (isEvery) return [...deaths]
+  const met = new Set<string>()
+  const chosen = shuffled(deaths.keys(), (world) => world).filter((world) => {
+    const fresh = [...(places.get(world) ?? [])].filter((place) => !met.has(place))
+    for (const place of fresh) met.add(place)
+    return fresh.length > 0
+  })
+  return chosen.map((world) => [world, deaths.get(world) ?? []])
+}
+
+/** Calls that nobody dies before, or after. */
+export function callsWithoutDeath(calls: number, deaths: readonly Death[]): readonly number[] {
+  const all = new Set(deaths.map((death) => JSON.stringify(death)))
+  const has = (death: Death) => all.has(JSON.stringify(death))
+  const numbers = Array.from({ length: calls }, (_, at) => at + 1)
+  return numbers.filter((call) => !has({ beforeCall: call }) || !has({ afterCall: call }))
+}
+
+/** The tests of an update that is killed before and after each of its calls. */
+export function testDeaths(update: Update): void {
+  test('every call is among the deaths, before it and after it', () => {
+    expect(callsWithoutDeath(update.calls, [...update.deaths.values()].flat())).toEqual([])
+  })
+
+  for (const [world, deaths] of drawn(update))
+    test(`${deaths.length} deaths at ${world}: resumed, it ends as if nobody had killed it`, async () => {
+      for (const death of deaths.slice(0, 1)) expect(await killAndResume(update, world, death)).toBe(0)
+    })
 }
 
 /**

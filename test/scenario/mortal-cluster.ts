@@ -1,4 +1,4 @@
-import type { Cluster, Reader, Reviewer, Where, Writer } from '../../src/lib/kube/cluster.ts'
+import type { Cluster, Reader, Where } from '../../src/lib/kube/cluster.ts'
 import type { Kind, KubeObject } from '../../src/lib/kube/object.ts'
 
 /** Thrown in place of an answer: the process is gone. Nothing in kvup may catch it and go on. */
@@ -17,16 +17,16 @@ export interface Mortal extends Cluster {
   readonly death: Promise<void>
 }
 
-/** Told around every call: which one it is, and whether it is about to be made or was answered. */
-type Watcher = (death: Death) => void
+/** Told around every call: which one it is, whether it is about to be made or was answered, and of which kind it is: `get`, `mergePatch`. */
+type Watcher = (death: Death, call: string) => void
 
 /** A cluster whose client dies at its n-th call. Every later call dies as well, and what it follows ends. */
 export function mortal(cluster: Cluster, death: Death, watch: Watcher = () => undefined): Mortal {
   const life = new ControllerManager(death, watch)
   return {
     reader: mortalReader(cluster.reader, life),
-    writer: mortalWriter(cluster.writer, life),
-    reviewer: mortalReviewer(cluster.reviewer, life),
+    writer: mortalPart(cluster.writer, life),
+    reviewer: mortalPart(cluster.reviewer, life, { dryRun: mortalPart(cluster.reviewer.dryRun, life) }),
     calls: () => life.calls,
     dead: () => life.over.signal.aborted,
     death: new Promise((resolve) => {
@@ -50,14 +50,14 @@ class ControllerManager {
     this.#watch = watch
   }
 
-  async call<T>(act: () => Promise<T>): Promise<T> {
+  async call<T>(what: string, act: () => Promise<T>): Promise<T> {
     const number = this.#count()
     if ('beforeCall' in this.#death && number >= this.#death.beforeCall) this.#die()
-    this.#watch({ beforeCall: number })
+    this.#watch({ beforeCall: number }, `before ${what}`)
     try {
       return await act()
     } finally {
-      this.#watch({ afterCall: number })
+      this.#watch({ afterCall: number }, `after ${what}`)
       if ('afterCall' in this.#death && number >= this.#death.afterCall) this.#die()
       if ('afterCallWhen' in this.#death && this.#death.afterCallWhen()) this.#die()
       if (this.over.signal.aborted) this.#die()
@@ -76,45 +76,32 @@ class ControllerManager {
   }
 }
 
+/** Each method is a call, but for those that are made here. */
+function mortalPart<T extends object>(part: T, life: ControllerManager, own: Partial<T> = {}): T {
+  return new Proxy(part, {
+    get(_, name) {
+      const method: unknown = Reflect.get(own, name) ?? Reflect.get(part, name)
+      if (name in own || typeof method !== 'function') return method
+      return (...args: unknown[]) => life.call(String(name), () => Reflect.apply(method, part, args))
+    },
+  })
+}
+
 function mortalReader(reader: Reader, life: ControllerManager): Reader {
-  return {
-    get: (kind, ref) => life.call(() => reader.get(kind, ref)),
-    list: (kind, where) => life.call(() => reader.list(kind, where)),
+  return mortalPart<Reader>(reader, life, {
     async *pages<T extends KubeObject>(kind: Kind<T>, where?: Where) {
       const pages = reader.pages(kind, where)[Symbol.asyncIterator]()
       for (;;) {
-        const page = await life.call(() => pages.next())
+        const page = await life.call('pages', () => pages.next())
         if (page.done === true) return
         yield page.value
       }
     },
     async *watch<T extends KubeObject>(kind: Kind<T>, where: Where, signal: AbortSignal) {
-      await life.call(() => Promise.resolve())
+      await life.call('watch', () => Promise.resolve())
       yield* reader.watch(kind, where, AbortSignal.any([signal, life.over.signal]))
       life.over.signal.throwIfAborted()
     },
-    versions: (group) => life.call(() => reader.versions(group)),
-    version: () => life.call(() => reader.version()),
-    log: (pod, options) => life.call(() => reader.log(pod, options)),
-    askService: (call) => life.call(async () => (await reader.askService?.(call)) ?? ''),
-  }
-}
-
-function mortalWriter(writer: Writer, life: ControllerManager): Writer {
-  return {
-    create: (kind, object) => life.call(() => writer.create(kind, object)),
-    mergePatch: (kind, ref, change, on) => life.call(() => writer.mergePatch(kind, ref, change, on)),
-    jsonPatch: (kind, ref, operations, on) => life.call(() => writer.jsonPatch(kind, ref, operations, on)),
-    apply: (kind, object, options) => life.call(() => writer.apply(kind, object, options)),
-    delete: (kind, ref, only) => life.call(() => writer.delete(kind, ref, only)),
-    subresource: (kind, ref, call) => life.call(() => writer.subresource(kind, ref, call)),
-  }
-}
-
-function mortalReviewer(reviewer: Reviewer, life: ControllerManager): Reviewer {
-  return {
-    can: (access) => life.call(() => reviewer.can(access)),
-    whoAmI: () => life.call(() => reviewer.whoAmI()),
-    dryRun: mortalWriter(reviewer.dryRun, life),
-  }
+    askService: (call) => life.call('askService', async () => (await reader.askService?.(call)) ?? ''),
+  })
 }

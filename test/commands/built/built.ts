@@ -14,4 +14,5 @@ export function setup(): void {
   const newest = Math.max(...['package.json', 'build/bundle.mjs', ...sources].map(changedAt))
   if (changedAt('dist/main.js') < newest)
     execFileSync(process.execPath, ['build/bundle.mjs'], { cwd: root, stdio: 'inherit' })
+  console.log(`where runs are killed is drawn by the seed KVUP_SEED=${process.env['KVUP_SEED']}`)
 }

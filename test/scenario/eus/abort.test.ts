@@ -6,7 +6,7 @@ import { minute, play, type Stage } from '../stage.ts'
 import { denying } from './denying-cluster.ts'
 import { expectAborted, expectedOf } from './after-abort.ts'
 import { abort, lentFields, playLent, run } from './lending-window.ts'
-import { isEvery } from './window-deaths.ts'
+import { isEvery } from '../killed.ts'
 import {
   borrowedFields,
   doneSteps,

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest'
+import { callsWithoutDeath } from '../killed.ts'
 import type { Stage } from '../stage.ts'
 import { expectAborted, expectedOf } from './after-abort.ts'
 import { abort, playLent, run } from './lending-window.ts'
-import { chosen, deathsOf, die, callsWithoutDeath, named } from './window-deaths.ts'
+import { chosen, deathsOf, die, named } from './window-deaths.ts'
 
 /** Not accepted, asked for, on its way, between hops, the second on its way, and at the end of the last one. */
 const stops = [
@@ -20,7 +21,12 @@ describe.each(stops)('SIGKILL before and after each API call of an abort, after 
 
   test('every call is among the deaths, before it and after it', () => {
     expect(deaths.calls).toBeGreaterThan(100)
-    expect(callsWithoutDeath(deaths)).toEqual([])
+    expect(
+      callsWithoutDeath(
+        deaths.calls,
+        deaths.worlds.flatMap((same) => same.deaths),
+      ),
+    ).toEqual([])
   })
 
   test.each(named(chosen(deaths, 3)))('%s: aborted again, every borrowed field is as it was', (_, same) =>

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { isEvery } from '../killed.ts'
 import { Killed, mortal } from '../mortal-cluster.ts'
 import { play, type Stage } from '../stage.ts'
 import { borrowedFields, eusRestoreOn, eusRunOn, small418 } from './window-stage.ts'
@@ -28,9 +29,8 @@ async function writesOfRestore(): Promise<number> {
 }
 
 const writes = await writesOfRestore()
-const isAll = process.env['KVUP_EVERY_DEATH'] === '1'
 const sample = Array.from({ length: writes }, (_, at) => at + 1).filter(
-  (n) => isAll || n % 5 === 0 || n > writes - 4,
+  (n) => isEvery || n % 5 === 0 || n > writes - 4,
 )
 
 describe('SIGKILL after a write of restore --pools', () => {

@@ -2,9 +2,10 @@ import { describe, expect, test } from 'vitest'
 import type { Entry } from '../../../src/lib/engine/journal.ts'
 import { keptBaseline } from '../../../src/lib/eus/baseline.ts'
 import { stopAt } from '../interrupted.ts'
+import { callsWithoutDeath } from '../killed.ts'
 import type { Stage } from '../stage.ts'
 import { lentFields, playLent, run } from './lending-window.ts'
-import { callsWithoutDeath, chosen, deathsOf, die, named } from './window-deaths.ts'
+import { chosen, deathsOf, die, named } from './window-deaths.ts'
 import { platformOf } from './window-stage.ts'
 
 /** Every intent has its end, every loan was given back, or closed because a hop was accepted. */
@@ -48,7 +49,12 @@ describe('SIGKILL before and after each API call of a window', async () => {
 
   test('every call is among the deaths, before it and after it', () => {
     expect(deaths.calls).toBeGreaterThan(100)
-    expect(callsWithoutDeath(deaths)).toEqual([])
+    expect(
+      callsWithoutDeath(
+        deaths.calls,
+        deaths.worlds.flatMap((same) => same.deaths),
+      ),
+    ).toEqual([])
   })
 
   test.each(named(chosen(deaths, 18)))('%s: run elsewhere it reaches the target', (_, same) =>

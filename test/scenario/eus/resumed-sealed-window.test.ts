@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { planEus } from '../../../src/commands/eus/eus-status.ts'
 import { MachineConfigPools } from '../../../src/lib/kube/kinds/openshift-kinds.ts'
+import { isEvery } from '../killed.ts'
 import { Killed, mortal } from '../mortal-cluster.ts'
 import { minute, play, type Stage } from '../stage.ts'
 import { type Trail, trailOf } from './trail.ts'
@@ -37,8 +38,7 @@ async function cutOff(stage: Stage, place: string): Promise<void> {
 }
 
 /** `KVUP_EVERY_DEATH=1` tries all. */
-const isAll = process.env['KVUP_EVERY_DEATH'] === '1'
-const places = whole.places.slice(1).filter((_, at) => isAll || at % 3 === 1)
+const places = whole.places.slice(1).filter((_, at) => isEvery || at % 3 === 1)
 
 test.each(places)('a sealed plan that was cut off at: %s: goes on, and makes the same hops', (place) =>
   play(small418, async (stage) => {

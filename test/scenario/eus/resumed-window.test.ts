@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { planEus } from '../../../src/commands/eus/eus-status.ts'
+import { isEvery } from '../killed.ts'
 import { Killed, mortal } from '../mortal-cluster.ts'
 import { minute, play, type Stage } from '../stage.ts'
 import { type Trail, trailOf } from './trail.ts'
@@ -34,10 +35,9 @@ async function cutOff(
 }
 
 /** All would take a minute: those between two hops of the platform, where it is the operator's turn. `KVUP_EVERY_DEATH=1` tries all. */
-const isAll = process.env['KVUP_EVERY_DEATH'] === '1'
 const places = whole.places
   .slice(1)
-  .filter((place) => isAll || place.startsWith('platform 4.19.14 Completed'))
+  .filter((place) => isEvery || place.startsWith('platform 4.19.14 Completed'))
 
 test('the unbroken window goes over every release of the operator that its catalogs lead to', () =>
   expect(whole.hops).toEqual([
@@ -51,7 +51,7 @@ test('the unbroken window goes over every release of the operator that its catal
   ]))
 
 describe.each([
-  ...(isAll ? [['at once', 0] as const] : []),
+  ...(isEvery ? [['at once', 0] as const] : []),
   ['when what was under way has come to its end', 15 * minute] as const,
 ])('gone on with %s', (_when, pause) => {
   test.each(places)('cut off at: %s: the same hops are made', (place) =>

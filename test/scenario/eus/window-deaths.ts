@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { expect } from 'vitest'
 import { isWrite } from '../../../src/simulator/api/api-request.ts'
+import { isEvery, shuffled } from '../killed.ts'
 import { type Death, immortal, Killed, mortal } from '../mortal-cluster.ts'
 import { kvupUser, type Stage } from '../stage.ts'
 import { type Command, playLent } from './lending-window.ts'
@@ -103,24 +104,11 @@ export async function die(stage: Stage, command: Command, { world, deaths }: Sam
   expect(end instanceof Killed || (end as { code: number }).code === 0).toBe(true)
 }
 
-/** Calls that nobody dies before, or after. */
-export function callsWithoutDeath({ calls, worlds }: Deaths): readonly number[] {
-  const all = new Set(worlds.flatMap(({ deaths }) => deaths.map((death) => JSON.stringify(death))))
-  const has = (death: Death) => all.has(JSON.stringify(death))
-  const numbers = Array.from({ length: calls }, (_, at) => at + 1)
-  return numbers.filter((call) => !has({ beforeCall: call }) || !has({ afterCall: call }))
-}
-
-/** `KVUP_EVERY_DEATH=1`: every one of them. */
-export const isEvery = process.env['KVUP_EVERY_DEATH'] === '1'
-
-/** Default: so many of those right after a write, evenly spread. */
+/** Default: so many of those right after a write, drawn by the seed. */
 export function chosen({ worlds }: Deaths, most: number): readonly SameDeaths[] {
   if (isEvery) return worlds
   const afterWrites = worlds.filter(({ isAfterWrite }) => isAfterWrite)
-  const step = Math.max(1, afterWrites.length / most)
-  const places = Array.from({ length: Math.min(most, afterWrites.length) }, (_, at) => Math.floor(at * step))
-  return places.flatMap((place) => afterWrites[place] ?? [])
+  return shuffled(afterWrites, ({ world }) => world).slice(0, most)
 }
 
 /** For the name of a test. */
