@@ -183,6 +183,8 @@ describe('a downgrade that was accepted', () => {
       const plan = await stage.plan('v1.7.0', options)
       expect(plan.text).not.toMatch(forward)
       expect(plan.text).not.toContain('stay paused at the end')
+      await stage.upgrade('v1.7.0', { ...options, until: 'pause-workload-updates' })
+      expect((await stage.journal.overrides()).map(({ goesBack }) => goesBack)).toEqual([undefined])
       expect(await stage.upgrade('v1.7.0', options)).toMatchObject({ code: 0 })
       expect(stage.methods).toEqual(['LiveMigrate'])
     })

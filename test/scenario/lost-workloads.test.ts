@@ -44,6 +44,10 @@ const censuses = ({ simulated, home }: Stage) =>
     metadata.name.startsWith('kvup-census-'),
   )
 
+/** One that is taken off while a run goes on is lost where that run is killed. */
+const drops = (stage: Stage) =>
+  stage.writes().filter(({ verb, name }) => verb === 'delete' && name === 'kvup-census-1')
+
 const patched = (stage: Stage): boolean => stage.kubevirt.spec?.imageTag === 'v1.8.4'
 
 /** Killed with SIGKILL once the tag was set and `atDeath` has happened; resumed by somebody else, elsewhere. */
@@ -90,6 +94,7 @@ describe('what became of VMs is told by whoever ends the run', () => {
             comparedWith: { by: 'jane@dead', resumed: true, late: false },
           })
           expect(censuses(stage)).toEqual([])
+          expect(drops(stage)).toHaveLength(1)
         })
       })
 })

@@ -8,6 +8,7 @@ import {
   VirtualMachines,
 } from '../../src/lib/kube/kinds/kubevirt-kinds.ts'
 import { ApiError } from '../../src/lib/kube/errors.ts'
+import { tryVmCreation } from '../../src/lib/upgrade/upgrade-report.ts'
 import { instance } from './machines.ts'
 import { byManifest, byTag, play, type Stage } from './stage.ts'
 
@@ -99,6 +100,15 @@ test('U6 a dry-run create of a VM that is refused is told, with the reason', asy
     })
     expect(ended.text).toContain('no VMs today')
   })
+})
+
+test.each([
+  ['RBAC’s 403', 403, 'kvup rbac', 'not-allowed'],
+  ['a 403 of a quota or a webhook', 403, undefined, 'refused'],
+  ['a kind that is not served', 404, undefined, 'not-allowed'],
+] as const)('U6 %s', async (_, status, remedy, is) => {
+  const create = () => Promise.reject(new ApiError(status, '', 'no', { remedy }))
+  expect(await tryVmCreation({ reviewer: { dryRun: { create } } } as never, 'kubevirt')).toMatchObject({ is })
 })
 
 const dataVolumes = {

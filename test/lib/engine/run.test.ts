@@ -286,6 +286,15 @@ test('a conflict inside apply is decided again; one that never ends is exit 3', 
   await expect(engine.run(procedureOf(contested))).rejects.toMatchObject({ exitCode: 3, reason: 'contested' })
 })
 
+test('a change that a webhook refuses for good is told with the line that shows the webhook', async () => {
+  const refused = new ApiError(400, 'BadRequest', 'admission webhook "no.example" denied the request: never')
+  const step = flip('a', { apply: () => Promise.reject(refused) })
+  await expect(new Engine().run(procedureOf(step))).rejects.toMatchObject({
+    message: refused.message,
+    remedy: ['kubectl get validatingwebhookconfigurations,mutatingwebhookconfigurations'],
+  })
+})
+
 test.each([0, 429, 500, 503])('an API server that answers %i for a while ends nothing', async (status) => {
   const engine = new Engine()
   engine.later(20 * second, () => {

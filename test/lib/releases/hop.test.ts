@@ -1,5 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { hopFindings, operatorRule, pinnedTagRule } from '../../../src/lib/releases/hop-findings.ts'
+import {
+  hopFindings,
+  operatorRule,
+  pinnedTagRule,
+  unaccepted,
+} from '../../../src/lib/releases/hop-findings.ts'
 import { hop } from '../../../src/lib/releases/release-path.ts'
 import { knownReleases, kubernetesWindow } from '../../../src/lib/releases/releases.ts'
 import { parseVersion as v } from '../../../src/lib/releases/release-versions.ts'
@@ -129,4 +134,10 @@ test('back to an older minor virt-operator deletes CRDs with their objects; betw
   const goes = 'virt-operator then deletes the CRDs that v1.7.4 does not have, with all their objects'
   expect(hopFindings(v('v1.8.4'), v('v1.7.4'))[0]?.summary).toContain(goes)
   expect(hopFindings(v('v1.8.4'), v('v1.8.3'))[0]?.summary).not.toContain('CRDs that')
+})
+
+test('what is accepted by its name takes no other finding along', () => {
+  const taken = { id: 'downgrade', level: 'blocker', summary: '', remedy: [] } as const
+  const other = { ...taken, id: 'minor-skipped' }
+  expect(unaccepted([taken, other], [{ id: taken.id }])).toEqual([other])
 })

@@ -186,6 +186,14 @@ test('a name that no object could have stays one word', () => {
   ])
 })
 
+test('one on a newer launcher than what is installed has the line that restarts it', () => {
+  const vmi = aVmi({ status: { launcherContainerImageVersion: newLauncher } })
+  expect(outlookOf(vmi, aVm('Always'), rules(['LiveMigrate'], { installs: 'v1.8.4' }))).toMatchObject({
+    outcome: 'restart',
+    remedy: ['virtctl restart db-0 -n shop     restarts the guest'],
+  })
+})
+
 const moving = (since: string | undefined, phase = 'Running') => ({
   at: new Date(now),
   migrating: new Map([['shop/db-0', { namespace: 'shop', name: 'move', phase, ...(since && { since }) }]]),

@@ -44,8 +44,8 @@ function scene(kubevirts: () => object[] = () => [kubevirt]) {
   }
   const clock = new SimClock()
   const run = new UpdateRun(wanted as never, { began: 0, releases: { minors: {} } as never })
-  const snapshot = () => run.read({ reader, clock, journal: { entries: async () => [] } } as never)
-  return { reads, snapshot, clock }
+  const cx = { reader, clock, journal: { entries: async () => [] } } as never
+  return { reads, snapshot: () => run.read(cx), run, cx, clock }
 }
 
 test('what a look needs to know of a VM behind a VMI is read once, however often is looked within a minute', async () => {
@@ -63,4 +63,12 @@ test('a KubeVirt that may not be read any more ends an update as forbidden, and 
     reason: 'kubevirts-not-readable',
     message: expect.stringContaining('kubevirts is forbidden') as string,
   })
+})
+
+test('a VM whose turn was for nothing waits a moment, lest it be its turn without end', async () => {
+  const { run, cx, clock } = scene()
+  const another = { vm: 'demo/a', uid: 'of an instance that is gone', by: 'migration' }
+  expect(await run.begin(cx, another as never, false)).toMatchObject({ is: 'not-needed' })
+  const { traffic } = await run.readWave(cx)
+  expect(traffic.notBefore.get('demo/a')).toBeGreaterThan(clock.now().getTime())
 })
