@@ -1,44 +1,13 @@
 import { describe, expect, test } from 'vitest'
-import { type Death, immortal, Killed, mortal } from './mortal-cluster.ts'
+import { type Command, deathsOf, drawn, kill, testCalls } from './killed.ts'
+import type { Death } from './mortal-cluster.ts'
 import { owners, storedMethods, storedOwner } from './settings-owners.ts'
 import { isWrittenByKvup } from '../../src/lib/kube/last-writer.ts'
-import { play, type Stage, type Terminal } from './stage.ts'
-
-type World = string
-type Command = (stage: Stage, terminal: Terminal) => Promise<{ code: number }>
+import { play, type Stage } from './stage.ts'
 
 const first = '["Evict","LiveMigrate"]'
 const hold: Command = (stage, terminal) => stage.hold({}, terminal)
 const restore: Command = (stage, terminal) => stage.restore({}, terminal)
-
-/** Every death of the command, before and after each of its calls; those that leave the same world behind are together. */
-async function deathsOf(
-  shape: (typeof owners)[number]['shape'],
-  command: Command,
-  before: (stage: Stage) => Promise<unknown>,
-): Promise<{ calls: number; worlds: Map<World, Death[]> }> {
-  const worlds = new Map<World, Death[]>()
-  let calls = 0
-  await play(shape, async (stage) => {
-    await before(stage)
-    const cluster = immortal(stage.cluster, (death) => {
-      const world = `revision ${stage.simulated.store.revision} at ${stage.now}`
-      worlds.set(world, [...(worlds.get(world) ?? []), death])
-    })
-    expect(await command(stage, { cluster })).toMatchObject({ code: 0 })
-    calls = cluster.calls()
-  })
-  return { calls, worlds }
-}
-
-async function kill(stage: Stage, command: Command, death: Death): Promise<void> {
-  const cluster = mortal(stage.cluster, death)
-  const killed = command(stage, { cluster, host: 'dead' }).catch((error: unknown) => error)
-  await cluster.death
-  // Who dies while it lets go of the lock has nothing left to say but the end.
-  const end = await killed
-  expect(end instanceof Killed || (end as { code: number }).code === 0).toBe(true)
-}
 
 async function expectAsItWas(stage: Stage): Promise<void> {
   expect(storedMethods(stage)).toBe(first)
@@ -58,35 +27,32 @@ async function expectAsItWas(stage: Stage): Promise<void> {
 const methodsAt = (stage: Stage): string =>
   `/spec/${'virtualization' in storedOwner(stage).spec ? 'virtualization/' : ''}workloadUpdateStrategy/workloadUpdateMethods`
 
-const nothing = async () => undefined
-
 /** What is stored in v1beta1 alone is written as where v1 is served beside it. */
 const hardest = owners.filter(({ name }) => !name.endsWith('alone'))
 
 describe.each(hardest)('contract: SIGKILL at each API call, $name', async ({ shape }) => {
-  const holding = await deathsOf(shape, hold, nothing)
-  const restoring = await deathsOf(shape, restore, (stage) => stage.hold())
-
-  test('every call is among the deaths', () => {
-    for (const { calls, worlds } of [holding, restoring])
-      for (let call = 1; call <= calls; call++)
-        for (const death of [{ beforeCall: call }, { afterCall: call }])
-          expect([...worlds.values()].flat()).toContainEqual(death)
-  })
-
-  test.each([...holding.worlds])(
-    'hold killed at %s, restored elsewhere: byte for byte as it was',
-    (_, [death]) =>
+  const holding = await deathsOf((act) => play(shape, act), hold)
+  const restoring = await deathsOf(
+    (act) =>
       play(shape, async (stage) => {
-        await kill(stage, hold, death as Death)
-        expect(storedMethods(stage) === first || (await stage.journal.overrides()).length === 1).toBe(true)
-        expect(await stage.restore({}, { host: 'other' })).toMatchObject({ code: 0 })
-        expect(storedMethods(stage)).toBe(first)
-        expect(await stage.journal.overrides()).toEqual([])
+        await stage.hold()
+        await act(stage)
       }),
+    restore,
+  )
+  testCalls(holding, restoring)
+
+  test.each(drawn(holding))('hold killed at %s, restored elsewhere: byte for byte as it was', (_, [death]) =>
+    play(shape, async (stage) => {
+      await kill(stage, hold, death as Death)
+      expect(storedMethods(stage) === first || (await stage.journal.overrides()).length === 1).toBe(true)
+      expect(await stage.restore({}, { host: 'other' })).toMatchObject({ code: 0 })
+      expect(storedMethods(stage)).toBe(first)
+      expect(await stage.journal.overrides()).toEqual([])
+    }),
   )
 
-  test.each([...holding.worlds])(
+  test.each(drawn(holding))(
     'hold killed at %s, held again and restored: byte for byte as it was',
     (_, [death]) =>
       play(shape, async (stage) => {
@@ -101,14 +67,12 @@ describe.each(hardest)('contract: SIGKILL at each API call, $name', async ({ sha
       }),
   )
 
-  test.each([...restoring.worlds])(
-    'restore killed at %s and run again: byte for byte as it was',
-    (_, [death]) =>
-      play(shape, async (stage) => {
-        await stage.hold()
-        await kill(stage, restore, death as Death)
-        expect(await stage.restore({}, { host: 'other' })).toMatchObject({ code: 0 })
-        await expectAsItWas(stage)
-      }),
+  test.each(drawn(restoring))('restore killed at %s and run again: byte for byte as it was', (_, [death]) =>
+    play(shape, async (stage) => {
+      await stage.hold()
+      await kill(stage, restore, death as Death)
+      expect(await stage.restore({}, { host: 'other' })).toMatchObject({ code: 0 })
+      await expectAsItWas(stage)
+    }),
   )
 })

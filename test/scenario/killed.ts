@@ -5,35 +5,35 @@ import type { Entry } from '../../src/lib/engine/journal.ts'
 import type { RunEvent } from '../../src/lib/engine/step.ts'
 import type { Simulation } from '../../src/simulator/simulated-cluster.ts'
 import { type Death, immortal, Killed, mortal } from './mortal-cluster.ts'
-import { play, second, type Stage } from './stage.ts'
+import { play, second, type Stage, type Terminal } from './stage.ts'
 
 type Shape = Omit<Simulation, 'clock'>
 
 /** Played hundreds of times: every simulated second costs. */
 export const brief = { stableFor: '5s' } as const
 
-/** An update that is to be killed, and what it leads to when nobody kills it. */
-export interface Update {
-  shape: Shape
-  to: string
-  calls: number
-  spec: KubeVirt['spec']
-  /** Every death there is: before and after each of the calls. Those that leave the same world behind are together. */
-  deaths: Map<World, Death[]>
-  /** Of each world, in which steps its deaths lie, and around which kinds of calls. */
-  places: Map<World, Set<string>>
-}
+/** What is to be killed, on a stage that was made ready for it. */
+export type Command = (stage: Stage, terminal: Terminal) => Promise<{ code: number }>
+type Play = (act: (stage: Stage) => Promise<void>) => Promise<void>
 
 /** Time and revision. The simulation is deterministic, so two deaths with the same ones leave the same world. */
 type World = string
 const worldOf = ({ simulated, now }: Stage): World => `revision ${simulated.store.revision} at ${now}`
 
+/** How a command can die. */
+export interface Deaths {
+  calls: number
+  /** Before and after each of the calls; those that leave the same world behind are together. */
+  deaths: Map<World, Death[]>
+  /** Of each world, in which steps its deaths lie, and whether around a read or a write. */
+  places: Map<World, Set<string>>
+}
+
 /** Runs it once to its end and notes in which world each of its calls begins and ends. */
-export async function survive(shape: Shape, to: string): Promise<Update> {
-  const deaths = new Map<World, Death[]>()
-  const places = new Map<World, Set<string>>()
-  let update: Update | undefined
-  await play(shape, async (stage) => {
+export async function deathsOf(playIt: Play, command: Command): Promise<Deaths> {
+  const found: Deaths = { calls: 0, deaths: new Map(), places: new Map() }
+  const { deaths, places } = found
+  await playIt(async (stage) => {
     let step = ''
     const onEvent = (event: RunEvent) => {
       if (event.kind === 'step-started') step = event.step.id
@@ -43,11 +43,39 @@ export async function survive(shape: Shape, to: string): Promise<Update> {
       deaths.set(world, [...(deaths.get(world) ?? []), death])
       places.set(world, (places.get(world) ?? new Set()).add(`${step}: ${call}`))
     })
-    expect(await stage.upgrade(to, brief, { cluster, onEvent })).toMatchObject({ code: 0 })
-    update = { shape, to, calls: cluster.calls(), spec: stage.kubevirt.spec, deaths, places }
+    expect(await command(stage, { cluster, onEvent })).toMatchObject({ code: 0 })
+    found.calls = cluster.calls()
   })
-  if (!update) throw new Error('it did not survive')
-  return update
+  return found
+}
+
+/** An update that is to be killed, and what it leads to when nobody kills it. */
+export interface Update extends Deaths {
+  shape: Shape
+  to: string
+  spec: KubeVirt['spec']
+}
+
+export async function survive(shape: Shape, to: string): Promise<Update> {
+  let spec: KubeVirt['spec']
+  const deaths = await deathsOf(
+    (act) => play(shape, act),
+    async (stage, terminal) => {
+      const ended = await stage.upgrade(to, brief, terminal)
+      spec = stage.kubevirt.spec
+      return ended
+    },
+  )
+  return { ...deaths, shape, to, spec }
+}
+
+/** Kills it so, and waits until nothing of it is left. Who dies while it lets go of the lock has nothing left to say but the end. */
+export async function kill(stage: Stage, command: Command, death: Death): Promise<void> {
+  const cluster = mortal(stage.cluster, death)
+  const killed = command(stage, { cluster, host: 'dead' }).catch((error: unknown) => error)
+  await cluster.death
+  const end = await killed
+  expect(end instanceof Killed || (end as { code: number }).code === 0).toBe(true)
 }
 
 /** Tries every death, and not a sample: `.ci/run` does so for image tag and manifest. */
@@ -62,8 +90,8 @@ export function shuffled<T>(items: Iterable<T>, nameOf: (item: T) => string): T[
   return [...items].toSorted((a, b) => key(a).localeCompare(key(b)))
 }
 
-/** So many of its worlds, drawn by the seed, that there is a death in each step around each kind of call. */
-export function drawn({ deaths, places }: Update): [World, Death[]][] {
+/** So many of its worlds, drawn by the seed, that there is a death in each step around a read, and one around a write. */
+export function drawn({ deaths, places }: Deaths): [World, Death[]][] {
   if (isEvery) return [...deaths]
   const met = new Set<string>()
   const chosen = shuffled(deaths.keys(), (world) => world).filter((world) => {
@@ -82,13 +110,19 @@ export function callsWithoutDeath(calls: number, deaths: readonly Death[]): read
   return numbers.filter((call) => !has({ beforeCall: call }) || !has({ afterCall: call }))
 }
 
-/** The tests of an update that is killed before and after each of its calls. */
-export function testDeaths(update: Update): void {
+/** That no call is left out where deaths are drawn. */
+export function testCalls(...all: readonly Deaths[]): void {
   test('every call is among the deaths, before it and after it', () => {
-    expect(callsWithoutDeath(update.calls, [...update.deaths.values()].flat())).toEqual([])
+    for (const { calls, deaths } of all)
+      expect(callsWithoutDeath(calls, [...deaths.values()].flat())).toEqual([])
   })
+}
 
-  for (const [world, deaths] of drawn(update))
+/** The tests of an update that is killed before and after each of its calls. */
+export function testDeaths(update: Update, worlds = drawn(update)): void {
+  testCalls(update)
+
+  for (const [world, deaths] of worlds)
     test(`${deaths.length} deaths at ${world}: resumed, it ends as if nobody had killed it`, async () => {
       for (const death of deaths.slice(0, 1)) expect(await killAndResume(update, world, death)).toBe(0)
     })
@@ -98,7 +132,7 @@ export function testDeaths(update: Update): void {
  * One death after each write of kvup that is no renewal of its lock: what a resumed run can find differs by these, and else only
  * by how far the operator has come.
  */
-export async function deathsAfterWrites(update: Update): Promise<Map<World, Death[]>> {
+export async function deathsAfterWrites(update: Update): Promise<[World, Death[]][]> {
   const first = new Map<number, World>()
   await play(update.shape, async (stage) => {
     const cluster = immortal(stage.cluster, () => {
@@ -107,7 +141,7 @@ export async function deathsAfterWrites(update: Update): Promise<Map<World, Deat
     })
     await stage.upgrade(update.to, brief, { cluster })
   })
-  return new Map([...first.values()].map((world) => [world, update.deaths.get(world) ?? []]))
+  return [...first.values()].map((world) => [world, update.deaths.get(world) ?? []])
 }
 
 /** Kills it so, runs it again on another machine, expects what the undisturbed run left, and gives its exit code. */

@@ -17,8 +17,17 @@ export interface Mortal extends Cluster {
   readonly death: Promise<void>
 }
 
-/** Told around every call: which one it is, whether it is about to be made or was answered, and of which kind it is: `get`, `mergePatch`. */
-type Watcher = (death: Death, call: string) => void
+/** Told around every call: which one it is, whether it is about to be made or was answered, and of which kind it is. */
+type Watcher = (death: Death, call: 'read' | 'write') => void
+
+const writes: ReadonlySet<string> = new Set([
+  'create',
+  'mergePatch',
+  'jsonPatch',
+  'apply',
+  'delete',
+  'subresource',
+])
 
 /** A cluster whose client dies at its n-th call. Every later call dies as well, and what it follows ends. */
 export function mortal(cluster: Cluster, death: Death, watch: Watcher = () => undefined): Mortal {
@@ -52,12 +61,13 @@ class ControllerManager {
 
   async call<T>(what: string, act: () => Promise<T>): Promise<T> {
     const number = this.#count()
+    const kind = writes.has(what) ? 'write' : 'read'
     if ('beforeCall' in this.#death && number >= this.#death.beforeCall) this.#die()
-    this.#watch({ beforeCall: number }, `before ${what}`)
+    this.#watch({ beforeCall: number }, kind)
     try {
       return await act()
     } finally {
-      this.#watch({ afterCall: number }, `after ${what}`)
+      this.#watch({ afterCall: number }, kind)
       if ('afterCall' in this.#death && number >= this.#death.afterCall) this.#die()
       if ('afterCallWhen' in this.#death && this.#death.afterCallWhen()) this.#die()
       if (this.over.signal.aborted) this.#die()
