@@ -18,7 +18,7 @@ export interface Entry {
   under?: readonly Entry[]
   /** Of the commands at the top, the heading that `kvup --help` puts it under; without one it stands among the others. */
   group?: 'Look' | 'Upgrade' | 'Virtual machines'
-  /** A former name, which goes on: no help and no completion names it. */
+  /** For programs alone: no help and no completion names it. */
   hidden?: boolean
   /** Of a command that only groups others. */
   manual?: Manual
@@ -92,13 +92,6 @@ const fleetEntries: readonly Entry[] = [
   },
 ]
 
-const pauseEntry: Entry = {
-  name: 'pause-updates',
-  description: 'Pause automatic VM updates: KubeVirt moves no VM by itself until they are resumed',
-  kind: 'PausedUpdates',
-  load: async () => (await import('./workloads/pause-updates.ts')).pauseCommand,
-}
-
 /** The commands under `kvup workloads live-update`. */
 const liveUpdateEntries: readonly Entry[] = [
   {
@@ -114,28 +107,6 @@ const liveUpdateEntries: readonly Entry[] = [
     load: async () => (await import('./workloads/live-update.ts')).setRolloutCommand,
   },
 ]
-
-/** As they were called before kvup's first release. */
-const formerRollout: Entry = {
-  name: 'rollout',
-  description: 'What kvup workloads live-update, restart-required and restart do',
-  hidden: true,
-  under: [
-    ...liveUpdateEntries,
-    {
-      name: 'restart-required',
-      description: 'As kvup workloads restart-required',
-      kind: 'RestartRequired',
-      load: async () => (await import('./workloads/restart-required.ts')).restartRequiredCommand,
-    },
-    {
-      name: 'restart',
-      description: 'As kvup workloads restart',
-      kind: 'VmRestarts',
-      load: async () => (await import('./workloads/restart.ts')).restartCommand,
-    },
-  ],
-}
 
 /** The commands under `kvup job`, which its own module makes. */
 const jobEntries: readonly Entry[] = [
@@ -236,7 +207,12 @@ export const entries: readonly Entry[] = [
         kind: 'WorkloadForecast',
         load: async () => (await import('./workloads/forecast.ts')).forecastCommand,
       },
-      pauseEntry,
+      {
+        name: 'pause-updates',
+        description: 'Pause automatic VM updates: KubeVirt moves no VM by itself until they are resumed',
+        kind: 'PausedUpdates',
+        load: async () => (await import('./workloads/pause-updates.ts')).pauseCommand,
+      },
       {
         name: 'resume-updates',
         description: 'Resume automatic VM updates: restore the update methods that kvup emptied',
@@ -297,7 +273,6 @@ export const entries: readonly Entry[] = [
         },
         under: liveUpdateEntries,
       },
-      { ...pauseEntry, name: 'hold', hidden: true },
     ],
   },
   {
@@ -376,7 +351,6 @@ export const entries: readonly Entry[] = [
     description: 'Print the completion script of a shell',
     load: async () => (await import('./completion.ts')).completionCommand,
   },
-  formerRollout,
   {
     name: '__complete',
     description: 'Say what may stand at the cursor: for the completion scripts and kubectl',
