@@ -52,12 +52,6 @@ const eusEntries: readonly Entry[] = [
     kind: 'EusReport',
     load: async () => (await import('./eus.ts')).eusAbortCommand,
   },
-  {
-    name: 'restore',
-    description: 'Restore single temporary changes of an EUS upgrade',
-    kind: 'EusReport',
-    load: async () => (await import('./eus.ts')).eusRestoreCommand,
-  },
 ]
 
 /** The commands under `kvup fleet`. */
@@ -190,7 +184,7 @@ export const entries: readonly Entry[] = [
     manual: {
       examples: [
         ['kvup history', 'list the temporary changes'],
-        ['kvup workloads restore', 'restores every temporary change'],
+        ['kvup restore-settings', 'restores every temporary change'],
       ],
     },
     under: [
@@ -224,12 +218,6 @@ export const entries: readonly Entry[] = [
         description: 'Show and set automatic VM updates: methods, batches, migration limits',
         kind: 'WorkloadStrategy',
         load: async () => (await import('./workloads/strategy.ts')).strategyCommand,
-      },
-      {
-        name: 'restore',
-        description: 'Restore every temporary change: update methods, settings of VMs',
-        kind: 'RestoreReport',
-        load: async () => (await import('./workloads/restore.ts')).restoreCommand,
       },
       {
         name: 'migrations',
@@ -310,6 +298,13 @@ export const entries: readonly Entry[] = [
     description: 'Show what kvup did here, and what it still has to restore',
     kind: 'History',
     load: async () => (await import('./history.ts')).historyCommand,
+  },
+  {
+    name: 'restore-settings',
+    group: 'Upgrade',
+    description: 'Restore settings that kvup changed for a time: no VM, no data, no version',
+    kind: 'RestoreReport',
+    load: async () => (await import('./restore-settings.ts')).restoreSettingsCommand,
   },
   {
     name: 'measure',

@@ -11,7 +11,7 @@ import {
   borrowedFields,
   doneSteps,
   eusAbortOn,
-  eusRestoreOn,
+  restoreOn,
   eusRunOn,
   platformOf,
   small418,
@@ -78,7 +78,7 @@ describe('night E2: abort by state', () => {
   test('nothing is open: nothing to do, and nothing is written', () =>
     play(small418, async (stage) => {
       const mark = stage.mark
-      for (const ended of [await eusAbortOn(stage), await eusRestoreOn(stage)]) {
+      for (const ended of [await eusAbortOn(stage), await restoreOn(stage)]) {
         expect(ended).toMatchObject({ code: 0 })
         expect(ended.text).toContain('no EUS upgrade is running')
       }

@@ -6,7 +6,7 @@ import { errorLines } from '../../../src/lib/output/error-text.ts'
 import { paintFor } from '../../../src/lib/output/terminal.ts'
 import { leaseName } from '../../../src/lib/engine/lease.ts'
 import { type Ended, play, type Stage } from '../stage.ts'
-import { borrowedFields, eusAbortOn, eusRestoreOn, eusRunOn, eusStatusOn, small418 } from './window-stage.ts'
+import { borrowedFields, eusAbortOn, restoreOn, eusRunOn, eusStatusOn, small418 } from './window-stage.ts'
 
 const statusOn = (stage: Stage): Promise<Ended> =>
   stage.perform((cx) => status(cx, {}), { commandLine: 'kvup status' })
@@ -35,7 +35,7 @@ describe('what a window borrowed', () => {
   test('restore names what stays borrowed once, with a line to paste', () =>
     play(small418, async (stage) => {
       await eusRunOn(stage, { until: 'operator-4.19' })
-      const { text } = await eusRestoreOn(stage)
+      const { text } = await restoreOn(stage)
       expect(text).toMatch(
         /\ntemporary changes: pool-paused\/worker\n {2}(?:→|->) kvup eus abort {5}# restores them\n/u,
       )

@@ -191,26 +191,22 @@ const asks = (ref: VmRef, { id, why }: Exclude<OverrideStatus, { is: 'to-restore
 
 const namedAtMost = 3
 
-/** The VMs as `kvup workloads restore` takes them; empty where that would be all of them. */
-function named(refs: readonly VmRef[]): string {
-  const [first] = refs
-  const isNamed = refs.length <= namedAtMost && refs.every(({ namespace }) => namespace === first?.namespace)
-  if (first === undefined || !isNamed) return ''
-  return ` ${refs.map(({ name }) => shellWord(name)).join(' ')} -n ${shellWord(first.namespace)}`
-}
+/** The VMs as `kvup restore-settings` takes them; empty where that would be all of them. */
+const named = (refs: readonly VmRef[]): string =>
+  refs.length > namedAtMost ? '' : refs.map((ref) => ` ${shellWord(`vm/${vmNameOf(ref)}`)}`).join('')
 
 /** The answer where nothing is known that could be set back. */
 const leaveIt = (refs: readonly VmRef[]): string =>
-  `kvup workloads restore --keep-current${named(refs)}     keeps the present ${refs.length === 1 ? 'value' : 'values'}`
+  `kvup restore-settings${named(refs)} --keep-current     keeps the present ${refs.length === 1 ? 'value' : 'values'}`
 
 /** The two answers to overrides that ask. */
 const rollbackHints = (refs: readonly VmRef[]): readonly string[] => [
   leaveIt(refs),
-  `kvup workloads restore --overwrite${named(refs)}        sets the saved values anyway`,
+  `kvup restore-settings${named(refs)} --overwrite        sets the saved values anyway`,
 ]
 
 /** Where the server refused it. */
-const retryOf = (ref: VmRef): string => `kvup workloads restore${named([ref])}     tries again`
+const retryOf = (ref: VmRef): string => `kvup restore-settings${named([ref])}     tries again`
 
 /** What is set back: all of them where a person said so. */
 function fieldsOf(rolloutStatus: OverrideStatus): readonly OverrideField[] {
@@ -245,7 +241,7 @@ async function setBack(
     undoneReason,
     `${names} of VM ${ref.namespace}/${ref.name} was set back, but reads otherwise`,
     {
-      remedy: ['kvup workloads restore'],
+      remedy: [retryOf(ref)],
     },
   )
 }
@@ -375,7 +371,7 @@ export interface UpdatesPausedDocument {
   steps?: readonly DryRunStep[]
 }
 
-/** The end of `kvup workloads restore`. */
+/** The end of `kvup restore-settings`. */
 export interface RestoreDocument {
   apiVersion: 'kvup.io/v1alpha1'
   kind: 'RestoreReport'
@@ -447,17 +443,23 @@ export interface VmsEnd {
   error?: KvupError
 }
 
-/** VMs that were lent something, in the namespace of -n or in all, of these names alone where some are given; where they may not be read, a warning says so. */
+/** VMs that were lent something: these alone where some are given, else those in the namespace of -n or in all; where they may not be read, a warning says so. */
 export async function savedVmOverrides(
   cx: CommandContext,
   { cluster }: SettingsWork,
-  names: readonly string[],
+  refs: readonly VmRef[],
 ): Promise<readonly SavedVmOverride[]> {
-  const namespace = namespaceOf(cx.flags.namespace)
+  const isNamed = refs.length > 0
+  const namespaces = isNamed ? new Set(refs.map((ref) => ref.namespace)) : [namespaceOf(cx.flags.namespace)]
+  const wanted = new Set(refs.map(vmNameOf))
   try {
-    const all = await listVmOverrides(cluster.reader, namespace)
-    if (all.length === 0) await ensurePlace({ cluster }, { namespace })
-    return names.length === 0 ? all : all.filter(({ ref }) => names.includes(ref.name))
+    const all: SavedVmOverride[] = []
+    for (const namespace of namespaces) {
+      const found = await listVmOverrides(cluster.reader, namespace)
+      if (found.length === 0) await ensurePlace({ cluster }, { namespace })
+      all.push(...found)
+    }
+    return isNamed ? all.filter(({ ref }) => wanted.has(vmNameOf(ref))) : all
   } catch (error) {
     if (!(error instanceof ApiError) || error.status !== 403) throw error
     cx.printer.warn(`kvup does not know whether VMs have temporary changes: ${error.message}`)

@@ -51,7 +51,7 @@ function unblockStep(ref: VmRef, { who, clusterEviction }: Lending): Step {
     return vm && { vm, is: blockingOf(vm, vmi, { clusterEviction }) }
   }
   return {
-    ...stepOn(ref, { id: 'unblock', title: 'unblock', undo: 'kvup workloads restore' }),
+    ...stepOn(ref, { id: 'unblock', title: 'unblock', undo: 'kvup restore-settings' }),
     async check(cx): Promise<StepState> {
       const found = await blocking(cx)
       if (found === undefined) return { is: 'done', note: 'it is gone' }
