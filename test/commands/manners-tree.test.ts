@@ -173,7 +173,7 @@ test('manner 21: the clock of the story is the reader’s, and TZ=UTC makes it U
 })
 
 test('manner 38: what waits takes --timeout', () => {
-  const waiting = ['upgrade', 'wait', 'workloads restore']
+  const waiting = ['upgrade', 'wait', 'restore-settings']
   const bounded = flags.filter(({ long }) => long === '--timeout').map(({ path }) => path.join(' '))
   expect(bounded).toEqual(expect.arrayContaining(waiting))
 })

@@ -162,7 +162,7 @@ describe('what an abort finds in its way', () => {
       await stage.cluster.writer.mergePatch(VirtualMachines, db, { spec })
       const ended = await abort(stage)
       expect(ended).toMatchObject({ code: 3, error: { reason: 'changed-meanwhile' } })
-      expect(ended.error?.remedy.join('\n')).toContain('kvup workloads restore --overwrite')
+      expect(ended.error?.remedy.join('\n')).toContain('kvup restore-settings --overwrite')
       const { vms: _, ...fields } = lentFields(stage)
       expect(expected.before).toMatchObject(fields)
       expect(await stage.journal.overrides()).toEqual([])

@@ -114,10 +114,10 @@ describe('what an abort prints to type next ends the window, and does not drive 
       const restored = await restoreOn(
         stage,
         { pools: true, accept },
-        { commandLine: 'kvup eus restore --pools' },
+        { commandLine: 'kvup restore-settings --pools' },
       )
       expect(restored.error?.reason).toBe(reason)
-      expect(remedies(restored)).toContain(`kvup eus restore --pools --accept ${reason}`)
+      expect(remedies(restored)).toContain(`kvup restore-settings --pools --accept ${reason}`)
     }),
   )
 

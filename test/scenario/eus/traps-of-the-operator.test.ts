@@ -76,7 +76,7 @@ describe('trap 2: methods are copied to the KubeVirt only where there are any', 
       expect([storedMethods(stage), documentedBackup(stage)]).toEqual([both, both])
     }))
 
-  test('kvup eus run, begun twice, keeps the first value, and eus restore brings it back', () =>
+  test('kvup eus run, begun twice, keeps the first value, and restore-settings brings it back', () =>
     play(withBoth, async (stage) => {
       for (const until of ['pause-workload-updates', 'pause-workload-updates', 'pause-worker'])
         expect(await eusRunOn(stage, { until })).toMatchObject({ code: 0 })
