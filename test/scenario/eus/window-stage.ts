@@ -1,7 +1,4 @@
-import {
-  eusAbort,
-  eusRun,
-} from '../../../src/commands/eus/window-command.ts'
+import { eusAbort, eusRun } from '../../../src/commands/eus/window-command.ts'
 import { eusStatus } from '../../../src/commands/eus/eus-status.ts'
 import type { EusStatusOptions } from '../../../src/lib/eus/run/window-status-report.ts'
 import {
