@@ -14,7 +14,7 @@ interface Phrase {
 }
 
 /** Names of procedures: the journal of a cluster tells by them who changed what, so they stay as they are. */
-const inTheJournal = /^(?:hold|restore|watch|update) (?:workload updates|workloads)$/u
+const inTheJournal = /^(?:restore|watch|update) (?:workload updates|workloads)$/u
 
 const phrases: readonly Phrase[] = [
   {

@@ -95,8 +95,8 @@ interface Restored {
 
 /** Restores what is of no EUS upgrade: update methods, and settings of VMs. */
 export async function restore(cx: Context, options: RestoreOptions, asked: Restored): Promise<ExitCode> {
-  const { settingsWork, ...seen } = await seeRestoring(cx, options)
-  const restoring = { ...seen, settingsWork, isAll: asked.isAll }
+  const { settingsWork, ...typed } = await seeRestoring(cx, options)
+  const restoring = { ...typed, settingsWork, isAll: asked.isAll }
   const vms = asked.isAll || asked.vms.length > 0 ? await savedVmOverrides(cx, settingsWork, asked.vms) : []
   for (const name of asked.vms.map(vmNameOf).filter((one) => !vms.some(({ ref }) => vmNameOf(ref) === one)))
     cx.printer.warn(`VM ${name} has no temporary change, or it is restored already`)

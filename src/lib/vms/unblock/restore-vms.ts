@@ -7,6 +7,7 @@ import {
 import { ApiError, blocked, KvupError } from '../../kube/errors.ts'
 import {
   fieldName,
+  formerChange,
   isOfThisVm,
   type OverrideField,
   noteOff,
@@ -17,6 +18,7 @@ import {
   refOf,
   unreadable,
   valueOf,
+  withValues,
   type VmOverride,
   type VmRef,
   wasText,
@@ -25,7 +27,7 @@ import type { Step, StepContext, StepState } from '../../engine/step.ts'
 import { shellWord } from '../../kube/shell-line.ts'
 import { ensurePlace, namespaceOf, refusesThisVm, restartLine } from '../vm.ts'
 import type { Meanwhile } from '../pause-updates.ts'
-import { placeOf, stepOn, withValues } from './unblock-vms.ts'
+import { placeOf, stepOn } from './unblock-vms.ts'
 import type { CommandContext } from '../../kube/world.ts'
 import type { Override } from '../../engine/journal.ts'
 import { type Forecast, forecastOutdated, forecastUpdates } from '../forecast/vm-forecast.ts'
@@ -74,7 +76,7 @@ type OverrideStatus =
       why: string
     }
   /** There is nothing that could be set back: it can only be left as it is. */
-  | { is: 'unreadable'; id: 'override-unreadable'; why: string }
+  | { is: 'unreadable'; id: 'override-unreadable'; why: string; byHand?: string }
 
 /**
  * Given back only to the VM that was lent it, while nobody changed it, and the runStrategy only while the VM runs (night W1); its evictionStrategy alone starts and stops
@@ -86,7 +88,8 @@ export function overrideStatus(
 ): OverrideStatus | undefined {
   const override = overrideOf(vm)
   if (override === undefined) return undefined
-  if (override === 'unreadable') return { is: 'unreadable', id: 'override-unreadable', why: unreadable }
+  if (override === 'unreadable')
+    return { is: 'unreadable', id: 'override-unreadable', why: unreadable, ...formerChange(vm) }
   if (!isOfThisVm(vm, override)) return { is: 'asks', override, id: 'copied-note', why: copiedText(override) }
   const changed = override.fields.filter((field) => !isAs(vm, field))
   if (changed.length > 0)
@@ -182,11 +185,11 @@ function refusalOf(error: unknown): string | undefined {
   return error.status === 403 || error.status === 400 || refusesThisVm(error) ? error.message : undefined
 }
 
-const asks = (ref: VmRef, { id, why }: Exclude<OverrideStatus, { is: 'to-restore' }>): StepState => ({
+const asks = (ref: VmRef, state: Exclude<OverrideStatus, { is: 'to-restore' }>): StepState => ({
   is: 'blocked',
-  by: why,
-  reason: id,
-  remedy: id === 'override-unreadable' ? [leaveIt([ref])] : rollbackHints([ref]),
+  by: state.why,
+  reason: state.id,
+  remedy: state.is === 'unreadable' ? [...byHandOf(state), leaveIt([ref])] : rollbackHints([ref]),
 })
 
 const namedAtMost = 3
@@ -194,6 +197,9 @@ const namedAtMost = 3
 /** The VMs as `kvup restore-settings` takes them; empty where that would be all of them. */
 const named = (refs: readonly VmRef[]): string =>
   refs.length > namedAtMost ? '' : refs.map((ref) => ` ${shellWord(`vm/${vmNameOf(ref)}`)}`).join('')
+
+const byHandOf = (state: OverrideStatus): readonly string[] =>
+  state.is === 'unreadable' && state.byHand !== undefined ? [state.byHand] : []
 
 /** The answer where nothing is known that could be set back. */
 const leaveIt = (refs: readonly VmRef[]): string =>
@@ -345,9 +351,12 @@ export function someAsk(asking: readonly SavedVmOverride[]): KvupError {
     `nothing was restored on ${countText(asking.length)} (${firstNames(refs)}): decide first`,
     {
       notes: told.slice(0, toldAtMost).map((vm) => `${vmNameOf(vm)}: ${vm.why}`),
-      remedy: asking.every(({ overrideStatus: state }) => state.is === 'unreadable')
-        ? leaveIt(refs)
-        : rollbackHints(refs),
+      remedy: [
+        ...asking.flatMap(({ overrideStatus: state }) => byHandOf(state)).slice(0, toldAtMost),
+        ...(asking.every(({ overrideStatus: state }) => state.is === 'unreadable')
+          ? [leaveIt(refs)]
+          : rollbackHints(refs)),
+      ],
     },
   )
 }

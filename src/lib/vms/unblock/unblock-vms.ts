@@ -1,4 +1,4 @@
-import type { DeepPartial, Reader, Ref } from '../../kube/cluster.ts'
+import type { Reader, Ref } from '../../kube/cluster.ts'
 import {
   type VirtualMachine,
   type VirtualMachineInstance,
@@ -22,6 +22,7 @@ import {
   refOf,
   replaced,
   unreadable,
+  withValues,
   valueOf,
   type VmOverride,
   type VmRead,
@@ -107,18 +108,6 @@ function added(overrides: readonly OverrideField[], override: VmOverride): VmOve
 }
 
 export const placeOf = ({ metadata: { name, namespace } }: VirtualMachine): Ref => ({ name, namespace })
-
-/** A merge patch of borrowed fields; null removes. */
-export function withValues(values: ReadonlyMap<FieldPath, string | null>): DeepPartial<VirtualMachine> {
-  const runStrategy = values.get('/spec/runStrategy')
-  const evictionStrategy = values.get('/spec/template/spec/evictionStrategy')
-  return {
-    spec: {
-      ...(runStrategy !== undefined && { runStrategy }),
-      ...(evictionStrategy !== undefined && { template: { spec: { evictionStrategy } } }),
-    },
-  }
-}
 
 /** What the steps of lending and giving back have in common. */
 export function stepOn(
