@@ -6,6 +6,7 @@ import { exitCode, KvupError, usageError } from './lib/kube/errors.ts'
 import type { Called } from './open.ts'
 import { program } from './cli.ts'
 import { entryOf } from './commands/entries.ts'
+import { refuseFormer } from './commands/former.ts'
 import { helpWords } from './lib/output/usage-remedy.ts'
 
 /** What `main` needs of a process; `process` itself is one. */
@@ -26,23 +27,13 @@ type OpenContext = (command: Command, called: Called) => Promise<Opened>
 
 const openLate: OpenContext = async (flags, called) => (await import('./open.ts')).openContext(flags, called)
 
-/** Flags of before kvup's first release and what they are called now; no help and no completion names them. */
-const formerFlags: ReadonlyMap<string, string> = new Map([
-  ['--settle', '--stable-for'],
-  ['--leave-held', '--leave-paused'],
-  ['--no-hold-workloads', '--no-pause-updates'],
-  ['--stall-timeout', '--stalled-after'],
-])
-
-function withPresentFlags(argv: readonly string[]): readonly string[] {
+function withBareDryRun(argv: readonly string[]): readonly string[] {
   const end = argv.indexOf('--')
-  return argv.map((word, index) => {
-    if (end >= 0 && index >= end) return word
-    if (word === '--dry-run' && isNoValue(argv[index + 1])) return '--dry-run=server'
-    const [flag = '', ...value] = word.split('=')
-    const now = formerFlags.get(flag)
-    return now === undefined ? word : [now, ...value].join('=')
-  })
+  return argv.map((word, index) =>
+    word === '--dry-run' && (end < 0 || index < end) && isNoValue(argv[index + 1])
+      ? '--dry-run=server'
+      : word,
+  )
 }
 
 /** A bare `--dry-run`, as kubectl once had it, is the one that tells the most: the server judges each change, and makes none. */
@@ -54,7 +45,7 @@ export async function main(
   io: Invocation,
   open: OpenContext = openLate,
 ): Promise<number> {
-  const argv = withPresentFlags(typed)
+  const argv = withBareDryRun(typed)
   const words = isBare(argv) ? [...argv, '__head'] : argv
   const run: Running = { argv, io, open, opened: undefined, code: exitCode.done }
   let cli: Command | undefined
@@ -62,6 +53,7 @@ export async function main(
     const name = calledAs(io.argv?.[1])
     cli = await program(name, wireFor(run, name), words)
     prepare(cli, io)
+    refuseFormer(cli, words)
     refuseVersionOfCommand(cli, words)
     await cli.parseAsync(wordsFor(cli, words), { from: 'user' })
     await run.opened?.finish()

@@ -6,8 +6,6 @@ interface Setting {
   /** The flag without its dashes, and the key in the file. */
   readonly name: string
   readonly env: string
-  /** What its key in the file and its variable were called before kvup's first release: both are read still. */
-  readonly former?: { readonly name: string; readonly env: string }
   readonly default: string | undefined
   /** Throws `usage` for a value that cannot be meant. */
   readonly check: (this: void, value: string) => void
@@ -19,7 +17,7 @@ const settings: readonly Setting[] = [
   setting('color', 'auto', oneOf('auto', 'always', 'never')),
   setting('request-timeout', '30s', durationOrNone),
   setting('timeout', '60m', duration),
-  { ...setting('stable-for', '30s', duration), former: { name: 'settle', env: 'KVUP_SETTLE' } },
+  setting('stable-for', '30s', duration),
   setting('manifest-base', 'https://github.com/kubevirt/kubevirt/releases/download', url),
 ]
 
@@ -105,7 +103,7 @@ function valuesOf(path: string, content: unknown): Map<string, string> {
 }
 
 function checked(path: string, name: string, value: unknown): string {
-  const known = settings.find((s) => s.name === name || s.former?.name === name)
+  const known = settings.find((s) => s.name === name)
   if (known === undefined) {
     throw wrong(path, `${name} is no setting; there are ${settings.map((s) => s.name).join(', ')}`)
   }
@@ -146,9 +144,9 @@ export async function settledSettings(
   const path = configPath(env)
   const file = path === undefined ? new Map<string, string>() : await readConfigFile(path, readText)
   return settings.map((one) => {
-    const inFile = file.get(one.name) ?? file.get(one.former?.name ?? '')
-    const variable = env[one.env] || one.former === undefined ? one.env : one.former.env
-    if (env[variable]) return fromEnvironment({ ...one, env: variable }, env[variable] ?? '')
+    const inFile = file.get(one.name)
+    const inEnv = env[one.env]
+    if (inEnv) return fromEnvironment(one, inEnv)
     if (inFile !== undefined) return { name: one.name, value: inFile, origin: 'file', at: path ?? '' }
     return { name: one.name, value: one.default, origin: 'default', at: '' }
   })

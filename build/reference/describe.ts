@@ -8,7 +8,7 @@ export interface Item {
 
 /** A command as its pages show it. */
 export interface Description {
-  /** `kvup workloads restore`. */
+  /** `kvup restore-settings`. */
   path: string
   summary: string
   usage: string

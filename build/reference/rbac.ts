@@ -14,7 +14,7 @@ const about: Record<RoleName, string> = {
   'kvup-settings':
     'All of `kvup-workloads`, and what `kvup workloads pause-updates`, `restore` and `strategy set`, `kvup workloads live-update set`, and a `kvup workloads update` that holds updates for its time write: the KubeVirt, or the HyperConverged that owns it. A right to patch cannot be limited to a field: whoever has this role can name another imageRegistry, and so in effect run any image as root on every node. `kvup-upgrade` and the roles above it can do the same.',
   'kvup-upgrade':
-    'All of `kvup-view`, and what `kvup upgrade --method image-tag` and `kvup workloads restore` write.',
+    'All of `kvup-view`, and what `kvup upgrade --method image-tag` and `kvup restore-settings` write.',
   'kvup-olm':
     'To upgrade where HyperConverged owns KubeVirt: approves one InstallPlan, and writes HyperConverged. KubeVirt itself and the objects of the operator are left to OLM.',
   'kvup-eus':

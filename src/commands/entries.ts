@@ -18,7 +18,7 @@ export interface Entry {
   under?: readonly Entry[]
   /** Of the commands at the top, the heading that `kvup --help` puts it under; without one it stands among the others. */
   group?: 'Look' | 'Upgrade' | 'Virtual machines'
-  /** A former name, which goes on: no help and no completion names it. */
+  /** For programs alone: no help and no completion names it. */
   hidden?: boolean
   /** Of a command that only groups others. */
   manual?: Manual
@@ -51,12 +51,6 @@ const eusEntries: readonly Entry[] = [
     description: 'End an EUS upgrade early, and restore its temporary changes',
     kind: 'EusReport',
     load: async () => (await import('./eus.ts')).eusAbortCommand,
-  },
-  {
-    name: 'restore',
-    description: 'Restore single temporary changes of an EUS upgrade',
-    kind: 'EusReport',
-    load: async () => (await import('./eus.ts')).eusRestoreCommand,
   },
 ]
 
@@ -92,13 +86,6 @@ const fleetEntries: readonly Entry[] = [
   },
 ]
 
-const pauseEntry: Entry = {
-  name: 'pause-updates',
-  description: 'Pause automatic VM updates: KubeVirt moves no VM by itself until they are resumed',
-  kind: 'PausedUpdates',
-  load: async () => (await import('./workloads/pause-updates.ts')).pauseCommand,
-}
-
 /** The commands under `kvup workloads live-update`. */
 const liveUpdateEntries: readonly Entry[] = [
   {
@@ -114,28 +101,6 @@ const liveUpdateEntries: readonly Entry[] = [
     load: async () => (await import('./workloads/live-update.ts')).setRolloutCommand,
   },
 ]
-
-/** As they were called before kvup's first release. */
-const formerRollout: Entry = {
-  name: 'rollout',
-  description: 'What kvup workloads live-update, restart-required and restart do',
-  hidden: true,
-  under: [
-    ...liveUpdateEntries,
-    {
-      name: 'restart-required',
-      description: 'As kvup workloads restart-required',
-      kind: 'RestartRequired',
-      load: async () => (await import('./workloads/restart-required.ts')).restartRequiredCommand,
-    },
-    {
-      name: 'restart',
-      description: 'As kvup workloads restart',
-      kind: 'VmRestarts',
-      load: async () => (await import('./workloads/restart.ts')).restartCommand,
-    },
-  ],
-}
 
 /** The commands under `kvup job`, which its own module makes. */
 const jobEntries: readonly Entry[] = [
@@ -219,7 +184,7 @@ export const entries: readonly Entry[] = [
     manual: {
       examples: [
         ['kvup history', 'list the temporary changes'],
-        ['kvup workloads restore', 'restores every temporary change'],
+        ['kvup restore-settings', 'restores every temporary change'],
       ],
     },
     under: [
@@ -236,7 +201,12 @@ export const entries: readonly Entry[] = [
         kind: 'WorkloadForecast',
         load: async () => (await import('./workloads/forecast.ts')).forecastCommand,
       },
-      pauseEntry,
+      {
+        name: 'pause-updates',
+        description: 'Pause automatic VM updates: KubeVirt moves no VM by itself until they are resumed',
+        kind: 'PausedUpdates',
+        load: async () => (await import('./workloads/pause-updates.ts')).pauseCommand,
+      },
       {
         name: 'resume-updates',
         description: 'Resume automatic VM updates: restore the update methods that kvup emptied',
@@ -248,12 +218,6 @@ export const entries: readonly Entry[] = [
         description: 'Show and set automatic VM updates: methods, batches, migration limits',
         kind: 'WorkloadStrategy',
         load: async () => (await import('./workloads/strategy.ts')).strategyCommand,
-      },
-      {
-        name: 'restore',
-        description: 'Restore every temporary change: update methods, settings of VMs',
-        kind: 'RestoreReport',
-        load: async () => (await import('./workloads/restore.ts')).restoreCommand,
       },
       {
         name: 'migrations',
@@ -297,7 +261,6 @@ export const entries: readonly Entry[] = [
         },
         under: liveUpdateEntries,
       },
-      { ...pauseEntry, name: 'hold', hidden: true },
     ],
   },
   {
@@ -335,6 +298,13 @@ export const entries: readonly Entry[] = [
     description: 'Show what kvup did here, and what it still has to restore',
     kind: 'History',
     load: async () => (await import('./history.ts')).historyCommand,
+  },
+  {
+    name: 'restore-settings',
+    group: 'Upgrade',
+    description: 'Restore settings that kvup changed for a time: no VM, no data, no version',
+    kind: 'RestoreReport',
+    load: async () => (await import('./restore-settings.ts')).restoreSettingsCommand,
   },
   {
     name: 'measure',
@@ -376,7 +346,6 @@ export const entries: readonly Entry[] = [
     description: 'Print the completion script of a shell',
     load: async () => (await import('./completion.ts')).completionCommand,
   },
-  formerRollout,
   {
     name: '__complete',
     description: 'Say what may stand at the cursor: for the completion scripts and kubectl',

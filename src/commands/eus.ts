@@ -12,7 +12,6 @@ import {
 import type { Context, Wire } from '../context.ts'
 import type { EusPlanOptions } from './eus/eus-status.ts'
 import type { EusStatusOptions } from '../lib/eus/run/window-status-report.ts'
-import type { EusRestoreOptions } from './eus/window-command.ts'
 import type { EusRunOptions } from '../lib/eus/run/window-run.ts'
 
 /** Loaded when it runs: help does without. */
@@ -124,33 +123,6 @@ continues after an interruption.`,
   codes: [...asksCluster, 'timedOut', 'locked', 'lost', 'interrupted', 'terminated'],
 })
 
-const restoreAction = async (cx: Context, options: EusRestoreOptions, names: string[]) =>
-  (await import('./eus/window-command.ts')).eusRestore(cx, options, names)
-
-export function eusRestoreCommand(wire: Wire): Command {
-  const command = new Command('restore').argument('[changes...]', 'what to restore, as status names it')
-  for (const option of [...keptPlanFlags(), ...restoreOptions, ...windowFlags()]) command.addOption(option)
-  return command.addHelpText('after', restoreHelp).action(wire<EusRestoreOptions, [string[]]>(restoreAction))
-}
-
-const restoreOptions = [
-  new Option('--pools', 'pools as well: their nodes follow the platform then'),
-  new Option('--keep-current', 'where someone changed it: keep their value, forget the saved one'),
-  new Option('--overwrite', 'where someone changed it: set the saved value'),
-]
-
-const restoreHelp = manual({
-  examples: [
-    ['kvup eus restore', 'all but the pools, which stay paused'],
-    ['kvup eus restore --pools', 'pools as well'],
-    ['kvup eus restore pool-paused/worker --keep-current', 'someone unpaused it: keep it so'],
-  ],
-  more: `Pools are unpaused as at the end of an EUS upgrade: once the platform is idle and no VM runs an
-old virt-launcher. kvup first checks the room for the VMs of each pool, and unpauses one pool
-after the other. With the last temporary change, the EUS upgrade is closed.`,
-  codes: [...asksCluster, 'timedOut', 'locked', 'lost', 'interrupted', 'terminated'],
-})
-
 /** What a plan of a window is made from: `kvup eus plan` and `kvup eus run` share them, and a sealed plan keeps their values. */
 export const eusPlanningFlags = (): Option[] => [
   new Option('--to <minor>', 'minor, such as 4.20 (default the next EUS)'),
@@ -161,8 +133,7 @@ export const eusPlanningFlags = (): Option[] => [
 ]
 
 /**
- * The same for `kvup eus abort` and `restore`, which end what is under way: target and path are kept in the cluster, so that no help names the flags for them. A line that was
- * typed with them works.
+ * The same for `kvup eus abort`, which ends what is under way: target and path are kept in the cluster, so that no help names the flags for them. A line that was typed with them works.
  */
 const keptPlanFlags = (): Option[] =>
   eusPlanningFlags().map((option) => (option.long === '--accept' ? option : option.hideHelp()))
@@ -182,13 +153,15 @@ export const approvingFlags = (): Option[] => [
     .default([], 'none'),
 ]
 
-/** How steps of a window are carried out: `kvup eus run`, `abort` and `restore` share them. */
-export const windowFlags = (): Option[] => [
+/** How steps of a window are carried out: `kvup eus run`, `abort` and `restore-settings` share them. */
+export const windowFlags = (
+  timeout = new Option('--timeout <duration>', 'how long the run may take').default('24d'),
+): Option[] => [
   new Option('--pool-order <names>', 'order in which pools are unpaused')
     .argParser(names)
     .default([], 'by name'),
   new Option('--stable-for <duration>', 'time the cluster must stay healthy').default('30s'),
-  new Option('--timeout <duration>', 'how long the run may take').default('24d'),
+  timeout,
   new Option('--deadline <time>', 'begin no step that would end after this time'),
   new Option('--until <step>', 'end after this step'),
   new Option('--pause-before <step>', 'end before this step (repeatable)')

@@ -118,10 +118,11 @@ async function overriddenIn(cx: Context, { cluster, saved }: ReadCluster): Promi
   if (!overridden.known && !saved)
     cx.printer.warn(`which VMs have temporary changes is not known: ${overridden.why}`)
   const [{ vms, unreadable } = { vms: [], unreadable: [] }] = itemsOf(overridden)
-  for (const { namespace, name } of unreadable.slice(0, toldAtMost))
-    cx.printer.warn(
-      `VM ${namespace}/${name} has a temporary change, and somebody edited its note: the old value is not known`,
-    )
+  for (const { namespace, name, why, byHand } of unreadable.slice(0, toldAtMost)) {
+    const what = why ?? 'somebody edited its note: the old value is not known'
+    cx.printer.warn(`VM ${namespace}/${name} has a temporary change: ${what}`)
+    if (byHand !== undefined) cx.printer.note(`  ${byHand}`)
+  }
   return vms
 }
 

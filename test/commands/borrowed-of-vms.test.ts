@@ -72,10 +72,10 @@ test('contract: status says how many VMs have what they were lent, and what give
   const { code, out } = await kvup('status')
   expect(code).toBe(0)
   expect(out).toMatch(
-    /temporary +2 VMs have settings that kvup workloads unblock changed\n +-> kvup workloads restore +# restores them\n/,
+    /temporary +2 VMs have settings that kvup workloads unblock changed\n +-> kvup restore-settings +# restores them\n/,
   )
   expect(JSON.parse((await kvup('status -o json')).out)).toMatchObject({
-    overrides: { vms: 2, restore: 'kvup workloads restore' },
+    overrides: { vms: 2, restore: 'kvup restore-settings' },
   })
   mark('job', null)
   expect((await kvup('status')).out).toContain('1 VM has settings that')

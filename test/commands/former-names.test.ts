@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Cluster } from '../../src/lib/kube/cluster.ts'
+import { program } from '../../src/cli.ts'
+import { former, refuseFormer } from '../../src/commands/former.ts'
 import { example } from '../lib/kubevirt/example.ts'
 import { runText } from '../lib/run-text.ts'
 
@@ -8,32 +10,51 @@ const cluster = { reader } as Cluster
 const kvup = (line: string) => runText(line.split(' '), { cluster, clock })
 
 test.each([
-  ['upgrade --to v1.9.0 --settle soon', 'upgrade --to v1.9.0 --stable-for soon'],
-  ['upgrade --to v1.9.0 --settle=soon', 'upgrade --to v1.9.0 --stable-for=soon'],
+  ['upgrade --to v1.9.0 --settle 1m', 'kvup upgrade has no --settle any more', '--stable-for'],
+  ['--context x upgrade --settle=1m', 'kvup upgrade has no --settle any more', '--stable-for'],
   [
-    'upgrade --to v1.9.0 --leave-held --wait-workloads',
-    'upgrade --to v1.9.0 --leave-paused --wait-workloads',
+    'workloads update --stall-timeout 1m',
+    'kvup workloads update has no --stall-timeout any more',
+    '--stalled-after',
   ],
-  [
-    'upgrade --to v1.9.0 --no-hold-workloads --leave-held',
-    'upgrade --to v1.9.0 --no-pause-updates --leave-paused',
-  ],
-  ['workloads update --stall-timeout soon', 'workloads update --stalled-after soon'],
-])('%s is refused as %s is, in the present words', async (former, present) => {
-  const [was, is] = [await kvup(former), await kvup(present)]
-  expect(was).toEqual(is)
-  expect(is.code).toBe(2)
+  ['workloads hold -n shop', 'kvup workloads has no hold any more', 'kvup workloads pause-updates'],
+  ['help workloads hold', 'kvup workloads has no hold any more', 'kvup workloads pause-updates'],
+  ['-n rollout rollout show', 'kvup has no rollout any more', 'kvup workloads live-update'],
+])('%s: exit 2 with what does it now', async (line, what, now) => {
+  const { code, out, err } = await kvup(line)
+  expect({ code, out }).toEqual({ code: 2, out: '' })
+  expect(err).toContain(what)
+  expect(err).toContain(now)
+  const document = JSON.parse((await kvup(`-o json ${line}`)).out)
+  expect(document).toMatchObject({ status: 'failed', error: { code: 2 } })
+})
+
+/** Rows about what has not left yet: none at the end. */
+const leaving = /^(?:fleet|job|rehearse|measure|--tcp|--stop-if|-o )/u
+
+test('each row of what left is said by the command tree as it is', async () => {
+  const root = await program('kvup', () => async () => undefined, 'all')
+  for (const [was, ...now] of former.filter(([row]) => !leaving.test(row))) {
+    expect([was, now]).not.toEqual([was, []])
+    const words = was.startsWith('-') ? ['status', ...was.split(' ')] : was.split(' ')
+    expect(() => refuseFormer(root, words)).toThrow(`has no ${was.replace(/^[^-].* /u, '')} any more`)
+  }
+})
+
+test('a name that left as the value of a flag, behind -- or of the completion is none', async () => {
+  const root = await program('kvup', () => async () => undefined, 'all')
+  for (const line of [
+    'status -n rollout',
+    'explain -- --settle',
+    '__complete -- rollout',
+    '-n rollout status',
+  ])
+    expect(() => refuseFormer(root, line.split(' '))).not.toThrow()
 })
 
 test('what follows -- is no flag', async () => {
   const { code, err } = await kvup('explain -- --settle')
   expect({ code, err }).toMatchObject({ code: 2, err: expect.stringContaining('--settle') })
-})
-
-test('wait --for settled is wait --for healthy', async () => {
-  const [was, is] = [await kvup('wait --for settled -o json'), await kvup('wait --for healthy -o json')]
-  expect(JSON.parse(was.out)).toEqual(JSON.parse(is.out))
-  expect(JSON.parse(is.out)).toMatchObject({ for: 'healthy', met: true })
 })
 
 test.each([

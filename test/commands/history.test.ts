@@ -259,7 +259,7 @@ async function many() {
 }
 
 test.each([
-  ['hold workload updates', 'pause automatic VM updates'],
+  ['watch workload updates', 'watch automatic VM updates'],
   ['restart VMs', 'restart VMs'],
   ['upgrade HyperConverged to 1.19.0', 'upgrade HyperConverged 1.18.1 → 1.19.0'],
   ['abort eus to 4.20', 'abort of the EUS upgrade to 4.20'],
@@ -327,6 +327,6 @@ test('a journal of an earlier kvup is read, and its runs are numbered', async ()
   const { lines } = await answer(opened, { columns: 120 })
   expect(lines[1]).toMatch(/^1 +22 Nov 14:20 +jane@here +upgrade to v1\.8\.4 +done/)
   expect((await answer(opened, { columns: 120 }, {}, '1')).lines.join('\n')).toContain(
-    'pause-workload-updates',
+    'hold-workload-updates',
   )
 })

@@ -173,7 +173,7 @@ test('manner 21: the clock of the story is the reader’s, and TZ=UTC makes it U
 })
 
 test('manner 38: what waits takes --timeout', () => {
-  const waiting = ['upgrade', 'wait', 'workloads restore']
+  const waiting = ['upgrade', 'wait', 'restore-settings']
   const bounded = flags.filter(({ long }) => long === '--timeout').map(({ path }) => path.join(' '))
   expect(bounded).toEqual(expect.arrayContaining(waiting))
 })
@@ -198,9 +198,8 @@ test('-q and --verbose contradict each other', async () => {
 test('--exit-code stands where it was looked at for names that are mistyped', () => {
   const asked = flags.filter(({ long }) => long === '--exit-code').map(({ path }) => path.join(' '))
   const overVms = ['workloads outdated', 'workloads forecast', 'workloads restart-required']
-  const former = ['rollout restart-required']
   expect(new Set(asked)).toEqual(
-    new Set([...overVms, ...former, 'status', 'plan', 'eus plan', 'fleet status', 'fleet plan']),
+    new Set([...overVms, 'status', 'plan', 'eus plan', 'fleet status', 'fleet plan']),
   )
 })
 

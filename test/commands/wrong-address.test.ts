@@ -52,7 +52,7 @@ const commands = [
   'eus status',
   'eus run --yes',
   'eus abort --yes',
-  'eus restore --yes',
+  'restore-settings --yes',
 ]
 
 describe.each(Object.entries(endpoints))('%s', (_, [answer, code, words]) => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { pauseUpdates } from '../../src/commands/workloads/pause-updates.ts'
-import { restore } from '../../src/commands/workloads/restore.ts'
+import { restoreSettings } from '../../src/commands/restore-settings.ts'
 import type { Cluster } from '../../src/lib/kube/cluster.ts'
 import { hyperConvergedPromises } from '../contract/hyperconverged-versions.ts'
 import {
@@ -101,7 +101,7 @@ async function heldTwice(owned: Owned) {
   const held = await kvup(lab, ['workloads', 'hold', '--yes'])
   const again = await kvup(lab, ['workloads', 'hold', '--yes', '-o', 'json'])
   const between = await owned.methods()
-  const restored = await kvup(lab, ['workloads', 'restore', '--yes'])
+  const restored = await kvup(lab, ['restore-settings', '--yes'])
   return { codes: [held, again, restored].map(({ code }) => code), again: JSON.parse(again.stdout), between }
 }
 
@@ -118,6 +118,9 @@ const many = {
 }
 
 const set = (...flags: string[]) => kvup(lab, ['workloads', 'strategy', 'set', ...flags])
+
+const restore: typeof pauseUpdates = (cx, { timeout, accept }) =>
+  restoreSettings(cx, { timeout, accept, poolOrder: [], stableFor: '30s', pauseBefore: [] })
 
 /** Hold → SIGKILL → restore: the first value, byte for byte. The real virt-operator judges every write to the KubeVirt. */
 function vms(owner: Owner): void {

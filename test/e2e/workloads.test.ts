@@ -242,7 +242,7 @@ test('W6 restore gives the methods back; an update right after it opens a hold o
   // way there is one move of this VM, and kvup counts it.
   const both = await paste(
     lab,
-    '(kvup workloads restore --yes) && (kvup workloads update -n hand -l kubevirt.io/vm=moved-too --yes -o json)',
+    '(kvup restore-settings --yes) && (kvup workloads update -n hand -l kubevirt.io/vm=moved-too --yes -o json)',
   )
   expect(well(both)).toContain('"migrated": 1')
   expect(both.stderr).toContain('automatic VM updates paused (was LiveMigrate)')
@@ -380,7 +380,7 @@ test('W1 unblock borrows on the VM itself, a restart in waves makes it take effe
   expect(now.get('demo/stuck')?.uid).not.toBe(before.get('demo/stuck')?.uid)
   expect(await strategyOfVmi()).toBe('None')
 
-  const back = await words('workloads restore --yes')
+  const back = await words('restore-settings --yes')
   expect(well(back)).toContain('demo/stuck')
   const { spec, metadata } = await stuck()
   expect(spec.template.spec.evictionStrategy).toBe('LiveMigrate')

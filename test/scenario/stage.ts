@@ -1,6 +1,10 @@
 import { check, type CheckOptions } from '../../src/commands/check/check.ts'
 import { type PauseOptions, pauseUpdates } from '../../src/commands/workloads/pause-updates.ts'
-import { restore, type RestoreOptions } from '../../src/commands/workloads/restore.ts'
+import {
+  restoreSettings,
+  restoreSettingsCommand,
+  type RestoreSettingsOptions,
+} from '../../src/commands/restore-settings.ts'
 import { unblock, type UnblockOptions } from '../../src/commands/workloads/unblock.ts'
 import { updateCommand } from '../../src/commands/workloads/update.ts'
 import { update } from '../../src/commands/workloads/run-update.ts'
@@ -77,6 +81,8 @@ export interface Ended extends Recorded {
 type Frame = KubeVirt & { at: number }
 
 /** A simulated cluster and kvup in front of it, in one process and on one clock. */
+export type RestoreTyped = Partial<RestoreSettingsOptions> & { whats?: readonly string[] }
+
 export class Stage {
   readonly clock: SimClock
   readonly simulated: SimulatedCluster
@@ -140,8 +146,9 @@ export class Stage {
     return this.#run((cx) => check(cx, { to, method: 'auto', accept: [], manifest, ...options }), terminal)
   }
 
-  async restore(options: Partial<RestoreOptions> = {}, terminal: Terminal = {}) {
-    return this.#run((cx) => restore(cx, { accept: [], timeout: '10m', ...options }), terminal)
+  async restore({ whats, ...options }: RestoreTyped = {}, terminal: Terminal = {}) {
+    const typed = { commandLine: 'kvup restore-settings', ...terminal }
+    return this.#run((cx) => restoreSettings(cx, { ...restoreDefaults, ...options }, whats), typed)
   }
 
   async hold(options: Partial<PauseOptions> = {}, terminal: Terminal = {}) {
@@ -361,6 +368,7 @@ const defaults: UpgradeOptions = {
 /** In tests a host is a machine of its own. */
 const vmOf = (host: string): string => host.replaceAll(/[^0-9a-z]/gu, '0')
 
+const restoreDefaults = restoreSettingsCommand(() => async () => undefined).opts<RestoreSettingsOptions>()
 const updateDefaults = updateCommand(() => async () => undefined).opts<UpdateOptions>()
 
 /** Small, so that a whole update costs little. */

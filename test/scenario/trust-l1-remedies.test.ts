@@ -63,9 +63,9 @@ test('L1 what stands behind a line break of somebody else is quoted', () => {
 
 test('L1 the journal forges no command', () => {
   const of = { path: '/spec/imageTag', id: 'x' }
-  expect(overrideRemedy({ ...of, procedure: 'upgrade to v1;reboot' })).toBe('kvup workloads restore')
+  expect(overrideRemedy({ ...of, procedure: 'upgrade to v1;reboot' })).toBe('kvup restore-settings')
   expect(overrideRemedy({ ...of, procedure: 'upgrade to v1.8.4' })).toBe('kvup upgrade --to v1.8.4')
   expect(overrideRemedy({ ...of, id: 'a;reboot', procedure: 'eus to 4.20' })).toBe(
-    "kvup eus restore 'a;reboot'",
+    "kvup restore-settings 'a;reboot'",
   )
 })

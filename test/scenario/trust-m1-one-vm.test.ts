@@ -66,7 +66,7 @@ test.each(['Bogus', 'None; rm -rf /', '', 'livemigrate', '\u001B[2J'])(
       expect(strategies(stage)).toEqual(['None', 'LiveMigrate', 'LiveMigrate'])
       expect(notes(stage)).toEqual([true, false, false])
       expect(ended.error?.remedy.join()).toMatch(
-        /^kvup workloads restore --keep-current a-tenant -n demo +keeps the present value/,
+        /^kvup restore-settings vm\/demo\/a-tenant --keep-current +keeps the present value/,
       )
     })
   },
@@ -100,7 +100,7 @@ test.each(answers)('M1 what %s refuses of one VM is the line of that VM', async 
     const ended = await stage.restore()
     expect(ended).toMatchObject({ code: 3, error: { reason: 'vm-refused' } })
     expect(ended.error?.notes.join()).toContain('demo/a-tenant: ')
-    expect(ended.error?.remedy[0]).toMatch(/^kvup workloads restore a-tenant -n demo /)
+    expect(ended.error?.remedy[0]).toMatch(/^kvup restore-settings vm\/demo\/a-tenant /)
     expect(ended.documents.at(-1)).toMatchObject({
       vms: [
         { name: 'a-tenant', outcome: 'asks', reason: 'vm-refused' },
@@ -111,7 +111,7 @@ test.each(answers)('M1 what %s refuses of one VM is the line of that VM', async 
     expect(strategies(stage)).toEqual(['None', 'LiveMigrate', 'LiveMigrate'])
     expect(notes(stage)).toEqual([true, false, false])
     letThrough()
-    expect((await kvup(stage, 'workloads restore a-tenant -n demo --yes')).code).toBe(0)
+    expect((await kvup(stage, 'restore-settings vm/demo/a-tenant --yes')).code).toBe(0)
     expect(strategies(stage)).toEqual(['LiveMigrate', 'LiveMigrate', 'LiveMigrate'])
   })
 })
@@ -134,14 +134,14 @@ test('M1 --keep-current of one VM ends its temporary change alone, and leaves pa
   await play(shape, async (stage) => {
     await unblocked(stage)
     expect(await stage.hold()).toMatchObject({ code: 0 })
-    const { code } = await kvup(stage, 'workloads restore a-tenant -n demo --keep-current --yes')
+    const { code } = await kvup(stage, 'restore-settings vm/demo/a-tenant --keep-current --yes')
     expect(code).toBe(0)
     expect(notes(stage)).toEqual([false, true, true])
     expect(stage.methods).toEqual([])
-    const again = await kvup(stage, 'workloads restore a-tenant -n demo --yes')
+    const again = await kvup(stage, 'restore-settings vm/demo/a-tenant --yes')
     expect(again).toMatchObject({ code: 0 })
-    expect(again.err).toContain('VM a-tenant has no temporary change')
-    expect((await kvup(stage, 'workloads restore a-tenant --yes')).code).toBe(2)
+    expect(again.err).toContain('VM demo/a-tenant has no temporary change')
+    expect((await kvup(stage, 'restore-settings vm/a-tenant --yes')).code).toBe(2)
   })
 })
 
@@ -155,7 +155,7 @@ test('M1 a VM that refuses keeps no window open: eus run', () =>
     refusing(stage, 'db', no)
     const ended = await run(stage)
     expect(ended.error).toBeUndefined()
-    expect(ended.text).toMatch(/denied the request: no; kvup workloads restore db -n demo +tries again/)
+    expect(ended.text).toMatch(/denied the request: no; kvup restore-settings vm\/demo\/db +tries again/)
     expect(await keptBaseline(stage.journal, 'eus to 4.20')).toBeUndefined()
   }))
 
@@ -165,6 +165,6 @@ test('M1 a VM that refuses keeps no window open: eus abort', () =>
     refusing(stage, 'db', no)
     const ended = await abort(stage)
     expect(ended.error).toBeUndefined()
-    expect(ended.text).toContain('kvup workloads restore db -n demo')
+    expect(ended.text).toContain('kvup restore-settings vm/demo/db')
     expect(await keptBaseline(stage.journal, 'eus to 4.20')).toBeUndefined()
   }))

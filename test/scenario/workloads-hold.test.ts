@@ -144,7 +144,7 @@ describe.each(hyperConvergeds)('$name', ({ shape }) => {
       const late = await stage.restore({ timeout: '1m' })
       expect(late).toMatchObject({ code: 4 })
       expect(late.text).toContain('HyperConverged to pass')
-      expect(late.text).toMatch(/kvup upgrade --to the same {5}goes on/)
+      expect(late.text).toMatch(/kvup restore-settings {5}goes on/)
       expect(storedMethods(stage)).toBe(first)
       expect(await stage.journal.overrides()).toHaveLength(1)
       stage.simulated.faults.set({ hyperConvergedStopped: undefined })

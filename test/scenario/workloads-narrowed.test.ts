@@ -235,7 +235,7 @@ test('16.7 an empty -l, as an unset variable leaves it, is no request for all VM
 test('an empty -n, as an unset variable leaves it, is no request for all VMs', async () => {
   await outdated(vms, async (stage) => {
     const mark = stage.mark
-    for (const line of [...listing, 'workloads restore --yes']) {
+    for (const line of [...listing, 'restore-settings --yes']) {
       const place = { cluster: stage.cluster, clock: stage.clock }
       const { code, err } = await runText([...line.split(' '), '-n', ''], place)
       expect([line, code, err]).toEqual([line, 2, expect.stringContaining('-n is empty')])

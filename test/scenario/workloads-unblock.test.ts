@@ -113,7 +113,7 @@ test('W1 evictionStrategy alone is given back whether the VM runs or not: it sta
     await stage.unblock({ accept })
     edit(stage, 'db', { runStrategy: 'Halted' })
     await stopInstance(stage, 'db')
-    const { code, out } = await kvup(stage, 'workloads restore --yes')
+    const { code, out } = await kvup(stage, 'restore-settings --yes')
     expect([code, out.includes('db')]).toEqual([0, true])
     expect(specOf(stage, 'db')).toBe(before.replace('"runStrategy":"Always"', '"runStrategy":"Halted"'))
     expect(overrides(stage, 'db')).toBeUndefined()
@@ -196,7 +196,7 @@ test('W1 restore lists VMs that still run with what was lent, with the line that
   await play(shape, async (stage) => {
     await stage.unblock({ accept })
     await stopInstance(stage, 'db')
-    const { code, out } = await kvup(stage, 'workloads restore --yes')
+    const { code, out } = await kvup(stage, 'restore-settings --yes')
     expect(code).toBe(0)
     expect(out).toContain('1 VM still runs with the temporary settings until restarted:')
     expect(out).toContain('-> virtctl restart db -n demo')

@@ -26,7 +26,6 @@ import {
   limitsIn,
   restoredText,
   seeWindow,
-  type Settling,
   timeAndApproval,
   windowQuestion,
   type WindowSnapshot,
@@ -46,10 +45,6 @@ import {
   type WindowWork,
   workOnWindow,
 } from '../../lib/eus/run/window-run.ts'
-import { restoreWindow } from '../../lib/eus/restore-procedure.ts'
-import type { Override } from '../../lib/engine/journal.ts'
-import type { Meanwhile } from '../../lib/vms/pause-updates.ts'
-import { asOverride } from '../../lib/engine/change.ts'
 import { limitsBefore } from '../command-options.ts'
 import { acceptedRisks } from '../../lib/checks/explanations.ts'
 import type { Context } from '../../context.ts'
@@ -92,68 +87,6 @@ export function askingIn(
       if (dryRun === 'none') await askAboutMissing(journal, cx, { accept })
     },
   }
-}
-
-export interface EusRestoreOptions extends Omit<EusRunOptions, 'approve' | 'approveAlso'> {
-  pools?: boolean
-  keepCurrent?: boolean
-  overwrite?: boolean
-}
-
-/** `kvup eus restore`: the settings alone, wherever the window stands. Pools, whose nodes roll then, one at a time, only where they are asked for. */
-export async function eusRestore(
-  cx: Context,
-  options: EusRestoreOptions,
-  names: readonly string[],
-): Promise<ExitCode> {
-  const meanwhile = meanwhileOf(options)
-  const request = requestOf({ ...options, approveAlso: [] }, cx.world.commandLine)
-  const limits = await limitsBefore(cx, options)
-  const asking = askingIn(cx, options)
-  const settled = meanwhile === 'keep-current' ? { ...asking, settle: forgetting(cx, names) } : asking
-  const windowSnapshot = await seeWindow(cx, options, request, settled)
-  if (names.length === 0) ensureDeducible(windowSnapshot)
-  const overrides = chosen(windowSnapshot.overrides, names, options.pools ?? false)
-  return carryOutWindow(cx, windowSnapshot, {
-    procedure: restoreWindow(windowSnapshot.window, { overrides, meanwhile }),
-    gate: () => undefined,
-    question:
-      overrides.length === 0
-        ? `Close the EUS upgrade to ${windowSnapshot.window.to}?`
-        : `Restore ${overrides.map(({ id }) => id).join(', ')}?`,
-    limits,
-    dryRun: options.dryRun,
-    end: 'restored',
-    announce: () =>
-      overrides.forEach(({ id, by, at }) => cx.printer.note(`temporary change by ${by} at ${at}: ${id}`)),
-  })
-}
-
-/** Who keeps what is there by name closes what nobody may be believed about as well. */
-const forgetting =
-  ({ clock }: Context, names: readonly string[]): Settling =>
-  async (journal) => {
-    for (const missing of await journal.missing())
-      if (names.includes(missing.id)) journal.believe(asOverride(missing, clock.now().toISOString()))
-  }
-
-/** Throws `usage` for a name that is no open override. */
-function chosen(open: readonly Override[], names: readonly string[], pools: boolean): readonly Override[] {
-  const wrong = names.find((name) => !open.some(({ id }) => id === name))
-  if (wrong !== undefined)
-    throw usageError('no-such-override', `there is no temporary change named ${JSON.stringify(wrong)}`, {
-      remedy:
-        open.length === 0 ? 'kvup history' : `temporary changes: ${open.map(({ id }) => id).join(', ')}`,
-    })
-  if (names.length > 0) return open.filter(({ id }) => names.includes(id))
-  return open.filter(({ id }) => pools || !id.startsWith('pool-paused/'))
-}
-
-function meanwhileOf({ keepCurrent, overwrite }: EusRestoreOptions): Meanwhile {
-  if (keepCurrent && overwrite)
-    throw usageError('contradiction', '--keep-current and --overwrite exclude each other')
-  if (overwrite) return 'overwrite'
-  return keepCurrent ? 'keep-current' : 'ask'
 }
 
 /** `kvup eus abort`: gives back what is borrowed, by where the window stands (night E2); what cannot be undone is listed before the question. */

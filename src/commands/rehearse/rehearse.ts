@@ -2,11 +2,9 @@ import type { Context } from '../../context.ts'
 import { type ExitCode, exitCode, usageError } from '../../lib/kube/errors.ts'
 import { seal } from '../../lib/output/printer.ts'
 import { fileTrouble } from '../../lib/kube/bounded-file.ts'
-import { shellWord } from '../../lib/kube/shell-line.ts'
-import type { Cluster } from '../../lib/kube/cluster.ts'
 import { itemsOf, known } from '../../lib/kube/known.ts'
 import { readClusterUid } from '../../lib/kubevirt/full-snapshot.ts'
-import { listKubeVirts, type ReadCluster, readerFor } from '../../lib/kubevirt/snapshot.ts'
+import { readerFor } from '../../lib/kubevirt/snapshot.ts'
 import { faultRehearsalsView, rehearsalView, unknownTarget } from '../../lib/output/views/rehearsal.ts'
 import { type ClusterTwin, readClusterTwin } from '../../lib/rehearsal/cluster-twin.ts'
 import { observePace, type ObservedPace } from '../../lib/rehearsal/observed-pace.ts'
@@ -51,7 +49,6 @@ export async function rehearse(cx: Context, options: RehearseOptions): Promise<E
   const speed = servingSpeed(options)
   const files = await readFiles(cx, options)
   const read = await readerFor(cx, options.from)
-  await ensureOneCluster(read, options.from)
   const { cluster, clock } = read
   cx.printer.awaiting('reading the cluster')
   const asItIs = await readClusterTwin(cluster.reader, clock, files)
@@ -132,22 +129,6 @@ const withoutFault = ({ outcome, tries, upgradeSeconds, why }: Played): FaultReh
 /** A release that nobody made goes through on a twin as well. */
 const unknownLines = (judged: JudgedUpgrade): readonly string[] =>
   unknownTarget(judged) === undefined ? [] : ['kvup releases     # lists the releases that kvup knows']
-
-/** A folder may have dumps of several moments; of several clusters nobody knows which one is meant. Throws `usage`. */
-async function ensureOneCluster({ cluster, earlier = [] }: ReadCluster, from = ''): Promise<void> {
-  const own = earlier.length === 0 ? [] : await uidsOf(cluster)
-  for (const one of earlier) {
-    const others = await uidsOf(one.cluster)
-    const isOther = own.length > 0 && others.length > 0 && !others.some((uid) => own.includes(uid))
-    if (one.otherCluster || isOther)
-      throw usageError('two-clusters', `${from} contains dumps of two clusters: name the files of one`, {
-        remedy: `kvup status --from ${shellWord(from)}     shows both`,
-      })
-  }
-}
-
-const uidsOf = async ({ reader }: Pick<Cluster, 'reader'>): Promise<readonly string[]> =>
-  itemsOf(await listKubeVirts(reader)).flatMap(({ metadata }) => metadata.uid ?? [])
 
 /** It is not refused, and there is something to do. A fault says nothing of any other. */
 const isBegun = ({ outcome, stages }: Played): boolean => outcome !== 'blocked' && stages.length > 0

@@ -4,12 +4,12 @@ import { configMapJournal } from '../../lib/engine/journal-config-map.ts'
 import { openOverrides } from '../../lib/engine/overrides.ts'
 import { clusterName } from '../../lib/kube/cluster.ts'
 import { clockSkew, seconds, ticks } from '../../lib/kube/clock.ts'
-import { asFarAsRead, KvupError } from '../../lib/kube/errors.ts'
+import { asFarAsRead } from '../../lib/kube/errors.ts'
 import { filled, itemsOf, type Known, known } from '../../lib/kube/known.ts'
 import { rolloutNow } from '../../lib/kubevirt/rollout-status.ts'
 import { listKubeVirts, type ReadCluster } from '../../lib/kubevirt/snapshot.ts'
 import { kubeVirtDefinitions } from '../../lib/kubevirt/stored-versions.ts'
-import type { EarlierDump, StatusDocument } from '../../lib/output/views/status.ts'
+import type { StatusDocument } from '../../lib/output/views/status.ts'
 import { type ClusterState, clusterState, type StateInputs } from '../../lib/status/cluster-state.ts'
 import { failedCanary } from '../../lib/status/unfinished-run.ts'
 import { type StatusAsks, statusReport, type StatusReport } from '../../lib/status/status-report.ts'
@@ -73,7 +73,7 @@ export class StatusReader {
       ...(overrides && Object.keys(overrides).length > 0 && { overrides }),
       ...(all.length > 0 && { remarks: all }),
       ...(clock.ahead && { clock: clockSkew(clock.ahead) }),
-      ...(await ofFolder(this.#snapshot)),
+      ...ofFolder(this.#snapshot),
       state: await this.#state(inputs),
     }
   }
@@ -211,27 +211,10 @@ const askEvery = 30 * seconds
 /** KubeVirt keeps five migrations of each VM: of so many VMs they are few enough for a look. */
 const allReadUpTo = 1000
 
-/** Of a folder of dumps: as of when it is judged, what was passed over, and what the dumps of other moments say, each for itself. */
-async function ofFolder(snapshot: ReadCluster): Promise<Pick<StatusDocument, 'saved' | 'earlier'>> {
-  const { files = [], passedOver = [], earlier = [], clock } = snapshot
+/** Of a folder: as of when it is judged, and what was passed over. */
+function ofFolder({ files = [], passedOver = [], clock }: ReadCluster): Pick<StatusDocument, 'saved'> {
   if (files.length === 0) return {}
-  const before = await Promise.all(earlier.map(earlierDump))
-  return {
-    saved: { asOf: clock.now().toISOString(), ...(passedOver.length > 0 && { passedOver }) },
-    ...(before.length > 0 && { earlier: before }),
-  }
-}
-
-async function earlierDump(read: ReadCluster): Promise<EarlierDump> {
-  const { cluster, clock, files = [], otherCluster } = read
-  const dump = { asOf: clock.now().toISOString(), files, ...filled({ otherCluster }) }
-  try {
-    const { overall, layers, window } = await statusReport(cluster.reader, clock)
-    return { ...dump, ...filled({ overall, layers, window }) }
-  } catch (error) {
-    if (error instanceof KvupError) return { ...dump, why: error.message }
-    throw error
-  }
+  return { saved: { asOf: clock.now().toISOString(), ...(passedOver.length > 0 && { passedOver }) } }
 }
 
 /** What kvup itself left in the cluster. */

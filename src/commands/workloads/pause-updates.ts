@@ -35,8 +35,6 @@ export function pauseCommand(wire: Wire): Command {
 }
 
 const name = 'pause automatic VM updates'
-/** As former releases wrote it into the journal. */
-const formerName = 'hold workload updates'
 
 /** Borrows the workload update methods, whoever owns them; the value is in the cluster's journal before it is changed. */
 export async function pauseUpdates(cx: Context, options: PauseOptions): Promise<ExitCode> {
@@ -49,7 +47,7 @@ export async function pauseUpdates(cx: Context, options: PauseOptions): Promise<
     cx.printer.result(documentOf(settingsWork, { outcome: 'nothing-to-pause', kept: [] }), updatesPausedView)
     return exitCode.done
   }
-  if (methods.length === 0 && before && ![name, formerName].includes(before.procedure))
+  if (methods.length === 0 && before && before.procedure !== name)
     await ensureNobodyResumes(cx, settingsWork, before)
   const procedure = pauseProcedure(cx, settingsWork)
   const change = changeOf(cx, settingsWork, { procedure, options, timeoutMs })

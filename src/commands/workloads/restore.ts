@@ -1,4 +1,4 @@
-import { Command } from 'commander'
+import { Command, Option } from 'commander'
 import type { Context, Wire } from '../../context.ts'
 import {
   announceVms,
@@ -23,11 +23,10 @@ import {
 } from '../../lib/vms/unblock/restore-vms.ts'
 import { restoreView } from '../../lib/output/views/vms/paused-updates.ts'
 import { statusParts } from '../../lib/kubevirt/snapshot.ts'
-import { windowHoldsFinding } from '../../lib/eus/window.ts'
+import { pathHoldsFinding, windowHoldsFinding } from '../../lib/eus/window.ts'
 import type { Override } from '../../lib/engine/journal.ts'
 import { exitCode, type ExitCode, usageError } from '../../lib/kube/errors.ts'
 import { parseDuration } from '../../lib/kube/duration.ts'
-import { shellWord } from '../../lib/kube/shell-line.ts'
 import { askAboutMissing, gateOf } from '../run-change.ts'
 import {
   asOverride,
@@ -43,10 +42,10 @@ import { methodsIn } from '../../lib/vms/strategy/settings-owner.ts'
 import { keptMethods, methodsText, overrideId } from '../../lib/vms/update-methods.ts'
 import { type Meanwhile, restoreProcedure } from '../../lib/vms/pause-updates.ts'
 import { asksCluster, manual, withChangeFlags } from '../command-options.ts'
-import { namespaceOf } from '../../lib/vms/vm.ts'
 import { ownerInDocument, type SettingsWork } from '../../lib/vms/strategy/set-strategy.ts'
 import { rightsFor, seeSettings } from './settings-work.ts'
 import { VirtualMachines } from '../../lib/kube/kinds/kubevirt-kinds.ts'
+import type { VmRef } from '../../lib/vms/unblock/vm-overrides.ts'
 import type { Procedure } from '../../lib/engine/step.ts'
 import { workloadsAccess } from '../../lib/upgrade/roles.ts'
 
@@ -55,39 +54,30 @@ export interface RestoreOptions extends ChangeOptions {
   overwrite?: boolean
 }
 
-export function restoreCommand(wire: Wire): Command {
-  const command = new Command('restore').argument(
-    '[vm...]',
-    'only these VMs, by name in the namespace of -n; default: every temporary change',
-  )
-  return withRestoreFlags(command, [
-    ['kvup workloads restore', 'restores every temporary change'],
-    ['kvup workloads restore db -n shop --keep-current', 'of one VM, and of nothing else'],
-    ['kvup workloads restore --overwrite --yes', 'also where someone changed it'],
-  ]).action(wire<RestoreOptions, [string[]]>(restore))
-}
-
 export function resumeCommand(wire: Wire): Command {
-  return withRestoreFlags(new Command('resume-updates'), [
-    ['kvup workloads resume-updates', 'restores the update methods that kvup emptied'],
-    ['kvup workloads resume-updates --dry-run=client', 'what it would set'],
-  ]).action(wire(resumeUpdates))
+  const command = new Command('resume-updates')
+  for (const option of meanwhileFlags()) command.addOption(option)
+  return withChangeFlags(command, 'how long to wait until KubeVirt is healthy', '10m')
+    .addHelpText(
+      'after',
+      manual({
+        examples: [
+          ['kvup workloads resume-updates', 'restores the update methods that kvup emptied'],
+          ['kvup workloads resume-updates --dry-run=client', 'what it would set'],
+        ],
+        codes: [...asksCluster, 'timedOut', 'locked', 'interrupted', 'terminated'],
+      }),
+    )
+    .action(wire(resumeUpdates))
 }
 
-/** Both restore what kvup saved, and ask where somebody changed it meanwhile. */
-const withRestoreFlags = (command: Command, examples: Parameters<typeof manual>[0]['examples']): Command =>
-  withChangeFlags(
-    command
-      .option('--keep-current', 'where someone changed it: keep their value, forget the saved one')
-      .option('--overwrite', 'where someone changed it: set the saved value'),
-    'how long to wait until KubeVirt is healthy',
-    '10m',
-  ).addHelpText(
-    'after',
-    manual({ examples, codes: [...asksCluster, 'timedOut', 'locked', 'interrupted', 'terminated'] }),
-  )
+/** What is done where somebody changed meanwhile what kvup saved. */
+export const meanwhileFlags = (): Option[] => [
+  new Option('--keep-current', 'where someone changed it: keep their value, forget the saved one'),
+  new Option('--overwrite', 'where someone changed it: set the saved value'),
+]
 
-/** The methods alone: settings of VMs remain as they are, which `restore` sets back too. */
+/** The methods alone: settings of VMs remain as they are. */
 export async function resumeUpdates(cx: Context, options: RestoreOptions): Promise<ExitCode> {
   const restoring = await seeRestoring(cx, options)
   const { end, refuses } = await restoreMethods(cx, restoring)
@@ -96,31 +86,25 @@ export async function resumeUpdates(cx: Context, options: RestoreOptions): Promi
   return exitCode.done
 }
 
-/** Restores what an upgrade, `pause-updates` or `unblock` changed for a time, from anywhere; the journal in the cluster and the VMs know the values. */
-export async function restore(
-  cx: Context,
-  options: RestoreOptions,
-  names: readonly string[] = [],
-): Promise<ExitCode> {
-  if (names.length > 0 && namespaceOf(cx.flags.namespace) === undefined)
-    throw usageError('which-namespace', 'in which namespace? Names of VMs need -n', {
-      remedy: `kvup workloads restore ${names.map(shellWord).join(' ')} -n NAMESPACE`,
-    })
-  const restoring = await seeRestoring(cx, options)
-  const { settingsWork } = restoring
-  const vms = await savedVmOverrides(cx, settingsWork, names)
-  for (const name of names.filter((one) => !vms.some(({ ref }) => ref.name === one)))
+/** What is restored: all, or update methods and VMs by name. */
+interface Restored {
+  isAll: boolean
+  ids: readonly string[]
+  vms: readonly VmRef[]
+}
+
+/** Restores what is of no EUS upgrade: update methods, and settings of VMs. */
+export async function restore(cx: Context, options: RestoreOptions, asked: Restored): Promise<ExitCode> {
+  const { settingsWork, ...typed } = await seeRestoring(cx, options)
+  const restoring = { ...typed, settingsWork, isAll: asked.isAll }
+  const vms = asked.isAll || asked.vms.length > 0 ? await savedVmOverrides(cx, settingsWork, asked.vms) : []
+  for (const name of asked.vms.map(vmNameOf).filter((one) => !vms.some(({ ref }) => vmNameOf(ref) === one)))
     cx.printer.warn(`VM ${name} has no temporary change, or it is restored already`)
-  const { end, refuses } =
-    names.length > 0
-      ? {
-          end: {
-            outcome: 'not-asked' as const,
-            methods: methodsIn(settingsWork.holding, settingsWork.owner),
-          },
-          refuses: undefined,
-        }
-      : await restoreMethods(cx, restoring)
+  const methods = methodsIn(settingsWork.holding, settingsWork.owner)
+  const { end, refuses }: MethodsEnd =
+    asked.isAll || asked.ids.length > 0
+      ? await restoreMethods(cx, restoring)
+      : { end: { outcome: 'not-asked', methods } }
   if (vms.length === 0) {
     cx.printer.result(documentOf(settingsWork, end), restoreView)
     await refuses?.()
@@ -146,6 +130,8 @@ interface Restoring {
   settingsWork: SettingsWork
   meanwhile: Meanwhile
   options: RestoreOptions
+  /** Nobody named the update methods. */
+  isAll?: boolean
 }
 
 /** Flags that contradict each other are refused before the cluster is read. */
@@ -159,7 +145,7 @@ async function seeRestoring(cx: Context, options: RestoreOptions): Promise<Resto
 
 async function restoreMethods(
   cx: Context,
-  { settingsWork, meanwhile, options }: Restoring,
+  { settingsWork, meanwhile, options, isAll = false }: Restoring,
 ): Promise<MethodsEnd> {
   const { owner, environment, holding } = settingsWork
   const now = methodsIn(holding, owner)
@@ -172,6 +158,7 @@ async function restoreMethods(
     now,
     meanwhile,
     options,
+    isAll,
     forecast: await forecastOf(settingsWork, override),
   }
   const change = changeOf(cx, terms)
@@ -205,6 +192,7 @@ interface Terms extends SettingsWork {
   now: readonly string[]
   meanwhile: Meanwhile
   options: RestoreOptions
+  isAll: boolean
   /** What the kept methods will do once they are given back. */
   forecast: Forecast
 }
@@ -220,7 +208,7 @@ function announce({ printer }: Context, { override, meanwhile, forecast, rollout
 }
 
 function changeOf(cx: Context, terms: Terms): Change {
-  const { owner, override, now, meanwhile, options, forecast } = terms
+  const { owner, override, now, meanwhile, options, forecast, isAll } = terms
   const leave = meanwhile === 'keep-current'
   const settled = settledFor(owner.kubevirt, { id: 'healthy', title: 'KubeVirt is healthy', stableMs: 0 })
   const kept = keptMethods(override)
@@ -230,6 +218,7 @@ function changeOf(cx: Context, terms: Terms): Change {
       cx,
       [
         ...windowHoldsFinding(override),
+        ...(isAll ? pathHoldsFinding(override) : []),
         ...(leave ? [] : resumingFindings(kept, forecast, insteadOf(forecast))),
       ],
       parseAccepted(options.accept),
@@ -261,7 +250,11 @@ function documentOf({ installation: { name, namespace }, owner }: SettingsWork, 
   }
 }
 
-function meanwhileOf({ keepCurrent, overwrite }: RestoreOptions): Meanwhile {
+/** Throws `usage` for both. */
+export function meanwhileOf({
+  keepCurrent,
+  overwrite,
+}: Pick<RestoreOptions, 'keepCurrent' | 'overwrite'>): Meanwhile {
   if (keepCurrent && overwrite)
     throw usageError('contradiction', '--keep-current and --overwrite exclude each other')
   if (overwrite) return 'overwrite'

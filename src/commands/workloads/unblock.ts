@@ -49,7 +49,7 @@ export function unblockCommand(wire: Wire): Command {
         more:
           'A VM that cannot be migrated and whose evictionStrategy is LiveMigrate blocks drains forever.\n' +
           'Its evictionStrategy becomes None, and its runStrategy Always where it would not start again;\n' +
-          'kvup workloads restore resets both. It takes effect when the VM is restarted, and nothing\n' +
+          'kvup restore-settings resets both. It takes effect when the VM is restarted, and nothing\n' +
           'is restarted here.',
         codes: [...asksCluster, 'timedOut', 'locked', 'interrupted', 'terminated'],
       }),

@@ -24,7 +24,7 @@ import {
 import { spanText } from '../kube/duration.ts'
 import { leavingSoon, leftOf } from '../kube/interruption.ts'
 import { onlyFlag, withoutFlags, wordsOf } from '../kube/shell-line.ts'
-import { isOfWindow, type MissingValue, pathsOf, restoringLine } from './overrides.ts'
+import { isOfWindow, type MissingValue, pathsOf, restoringByName, restoringLine } from './overrides.ts'
 
 /** What a changing command is about to do: worked out, and nothing written yet. */
 export interface Change {
@@ -621,10 +621,10 @@ function remedyOf({ id: override, claim }: MissingValue): readonly string[] {
   if (override === 'workload-updates')
     return [
       `kvup workloads strategy set --methods ${methodsIn(claim)}     resumes automatic VM updates so`,
-      `${inWindow ? `kvup eus restore ${override}` : restoringLine(override)} --keep-current     leaves them off, and forgets it`,
+      `${inWindow ? restoringByName(override) : restoringLine(override)} --keep-current     leaves them off, and forgets it`,
     ]
   const leaves = inWindow
-    ? `kvup eus restore ${override} --keep-current     changes nothing, and forgets it`
+    ? `${restoringByName(override)} --keep-current     changes nothing, and forgets it`
     : 'add --accept saved-value-missing     changes nothing'
   return ['kvup history     shows what kvup changed, and when', leaves]
 }

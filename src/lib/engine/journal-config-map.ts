@@ -136,32 +136,8 @@ function garbledText([first, ...more]: readonly Garbled[], namespace: string): s
 /** How a journal is stored: JSON lines that a person can read with `kubectl get -o yaml`. */
 type JournalText = Record<keyof JournalContent, string>
 
-/** The key of the overrides before kvup's first release: what lies there is read, and moved with the next write. */
+/** The key of the overrides before 22 November: what lies there is a claim like any other, and moved with the next write. */
 const formerKey = 'loans'
-const formerWords: ReadonlyMap<string, Entry['what']> = new Map([
-  ['borrowed', 'saved'],
-  ['gave-back', 'restored'],
-])
-/** The longer ones first: a step's id may go on behind them, with a release or an object. */
-const formerSteps: readonly (readonly [string, string])[] = [
-  ['hold-workload-updates', 'pause-workload-updates'],
-  ['give-back-workload-updates', 'resume-workload-updates'],
-  ['give-back', 'restore'],
-  ['settled', 'healthy'],
-  ['keep-way', 'keep-path'],
-  ['close-loan', 'close-override'],
-]
-
-/** A run that an earlier kvup began is ended by this one: what it wrote down is read in the present words. */
-function inPresentWords(entry: Entry): Entry {
-  const isOf = (id: string) => entry.step === id || /^[-#/]/u.test(entry.step.slice(id.length))
-  const [former, now] = formerSteps.find(([id]) => entry.step.startsWith(id) && isOf(id)) ?? ['', '']
-  return {
-    ...entry,
-    what: formerWords.get(entry.what) ?? entry.what,
-    step: now + entry.step.slice(former.length),
-  }
-}
 
 function writeJournal({ entries, overrides, kept }: JournalContent): JournalText {
   return {
@@ -188,7 +164,7 @@ function readJournal(text: Readonly<Record<string, string>>): {
   const kept = parsed(text, 'kept', isKept)
   const content = {
     ...emptyJournal,
-    entries: entries.values.map(inPresentWords),
+    entries: entries.values,
     overrides: [...former.values, ...overrides.values],
     kept: Object.fromEntries(kept.values.map(({ key, value }) => [key, value])),
   }

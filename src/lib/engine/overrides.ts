@@ -13,6 +13,7 @@ import { ApiError, isNotFound, KvupError } from '../kube/errors.ts'
 import type { Journal, Override } from './journal.ts'
 import { isDeepStrictEqual } from 'node:util'
 import { ownersFrom, ownershipBack, ownersOfField } from '../kube/field-owners.ts'
+import { shellWord } from '../kube/shell-line.ts'
 import { valueAt } from '../kube/server-side-apply.ts'
 
 const windowPrefix = 'eus to '
@@ -29,9 +30,20 @@ export function targetOfName(procedure: string): string | undefined {
 export const isOfWindow = ({ procedure }: { procedure: string }): boolean =>
   targetOfName(procedure) !== undefined
 
+/** The release that an upgrade of that name leads to, not one of HyperConverged; undefined for any other procedure. */
+export const upgradeTarget = (procedure: string): string | undefined =>
+  /^upgrade to (v\d+[\w.+-]*)$/u.exec(procedure)?.[1]
+
 /** The command that restores the temporary change of this id: the update methods alone have one of their own. */
 export const restoringLine = (id: string): string =>
-  id === 'workload-updates' ? 'kvup workloads resume-updates' : 'kvup workloads restore'
+  id === 'workload-updates' ? 'kvup workloads resume-updates' : 'kvup restore-settings'
+
+/** How `kvup restore-settings` calls the temporary change of this id: `pool/worker`. */
+export const whatOf = (id: string): string => id.replace(/^pool-paused\//u, 'pool/')
+export const idOfWhat = (what: string): string => what.replace(/^pool\//u, 'pool-paused/')
+
+/** The command that restores a temporary change of an EUS upgrade by its name, and takes `--keep-current` and `--overwrite`. */
+export const restoringByName = (id: string): string => `kvup restore-settings ${shellWord(whatOf(id))}`
 
 /** A setting that reads as kvup leaves it, whose former value nobody may be believed about: a person says what becomes of it. */
 export interface MissingValue {

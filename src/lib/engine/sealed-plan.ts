@@ -32,6 +32,8 @@ export interface Unsealed {
 
 /** What ties a plan to the cluster that it was made for (contract "Sealed plan"). */
 export interface Seal {
+  /** Of what is sealed: a plan of another one is made anew. Plans of before have none. */
+  format?: number
   uid: string
   /** RFC 3339. */
   at: string
@@ -52,8 +54,11 @@ export function sealedFact(id: string, what: string, leaves: Leaves): SealedFact
   return { id, what, fingerprint: sha256(kept), leaves: kept }
 }
 
+const sealFormat = 2
+
 /** `over`: what else must not be edited afterwards. */
-export function sealPlan(seal: Omit<Seal, 'digest'>, over: unknown): Seal {
+export function sealPlan(unsigned: Omit<Seal, 'digest' | 'format'>, over: unknown): Seal {
+  const seal = { format: sealFormat, ...unsigned }
   return { ...seal, digest: digestOf(seal, over) }
 }
 
@@ -108,6 +113,10 @@ export function readSealed(text: string, file: string, kind: PlanKind): SealedPl
   const { request, accepted, steps, seal } = document
   if (!isSeal(seal, kind) || !isRecord(request) || !areRisks(accepted) || !isList(steps))
     throw unusable(file, 'its seal is incomplete: kvup cannot see which cluster it is of')
+  if (seal.format !== sealFormat)
+    throw usageError('plan-of-another-kvup', `${file} was sealed by another kvup, of another format`, {
+      remedy: `${withoutPlan(kind, request)}     continues without --plan`,
+    })
   const covered = coveredBy(document)
   if (!isUnbroken(seal, covered))
     throw usageError('plan-edited', `${file} was edited after it was sealed`, {
@@ -120,6 +129,14 @@ export function readSealed(text: string, file: string, kind: PlanKind): SealedPl
 const makers = { UpgradePlan: 'kvup plan', EusPlan: 'kvup eus plan' } as const
 
 type PlanKind = keyof typeof makers
+
+/** The line that goes where the plan leads. Nobody has verified the plan: what is no version or method is left out. */
+function withoutPlan(kind: PlanKind, { to, method }: Readonly<Record<string, unknown>>): string {
+  const line = kind === 'EusPlan' ? 'kvup eus run' : 'kvup upgrade'
+  const target = /^v?\d+(?:\.\d+)+$/u.test(word(to)) ? ` --to ${word(to)}` : ''
+  const isTyped = ['image-tag', 'operator-manifest', 'olm'].includes(word(method))
+  return `${line}${target}${isTyped ? ` --method ${word(method)}` : ''}`
+}
 
 /** In characters. A plan for 10,000 nodes has a million; larger ones take the memory that is there. */
 const longest = 20_000_000
@@ -236,11 +253,11 @@ const pathStepOf = (step: Readonly<Record<string, unknown>>): Record<string, unk
   findings: records(step['findings']).map((finding) => picked(finding, ['id', 'level', 'summary'])),
 })
 
-/** With the former names beside the present ones: what a document lacks does not count. */
-const readAndDone = 'kubevirt from to method pausedMethods holds said accepted request manifest'.split(' ')
+/** What a document lacks does not count. */
+const readAndDone = 'kubevirt from to method pausedMethods said accepted request manifest'.split(' ')
 /** Of a plan of an EUS window. */
 const ofWindow =
-  'flavour mode way began channel hops pools healthChecks operator hyperconverged methods notes'.split(' ')
+  'flavour mode began channel hops pools healthChecks operator hyperconverged methods notes'.split(' ')
 const ofStep = ['id', 'title', 'state', 'change', 'changes', 'overrides', 'keeps']
 
 function picked(from: Readonly<Record<string, unknown>>, keys: readonly string[]): Record<string, unknown> {

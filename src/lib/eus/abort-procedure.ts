@@ -19,7 +19,7 @@ import { minorOfPlatform } from '../releases/release-versions.ts'
 import { masterRolled, platformUpdated } from './steps/platform-rollout.ts'
 import { operatorPart } from './steps/operator-steps.ts'
 import { minutes, seconds } from '../kube/clock.ts'
-import { targetOfName } from '../engine/overrides.ts'
+import { targetOfName, whatOf } from '../engine/overrides.ts'
 
 /** What is given back. */
 interface RestoredSettings {
@@ -163,7 +163,7 @@ export function closeWindow({ name, text }: Closing): Step {
       if (left.length > 0)
         return {
           is: 'done',
-          note: `the EUS upgrade remains open, with these temporary changes: ${left.join(', ')}`,
+          note: `the EUS upgrade remains open, with these temporary changes: ${left.map(whatOf).join(', ')}`,
         }
       return (await keptBaseline(journal, name)) === undefined
         ? { is: 'done' }

@@ -5,16 +5,19 @@ import { type Meanwhile, restoreProcedure } from '../vms/pause-updates.ts'
 import { fieldRestored } from './settings/setting-steps.ts'
 import { rewritten } from './eus-procedure.ts'
 import { type EusWindow, settingsOf } from './window.ts'
-import { forecastStep, noneOutdated, vmsMoved } from './steps/eus-vm-steps.ts'
+import { forecastStep, noneOutdated, vmsMoved, vmsRestored } from './steps/eus-vm-steps.ts'
 import { abortState, closeWindow, isLeftUnclosed, platformAtRest, restoreOf } from './abort-procedure.ts'
 import { channelBack, withdrawRequest } from './steps/update-acceptance.ts'
 import { inOrder, pausablePools, poolsWithoutNodes } from './steps/platform-rollout.ts'
+import type { VmRef } from '../vms/unblock/vm-overrides.ts'
 import { rolledPool, unpausePool } from './steps/pool-steps.ts'
 
 interface Restoring {
   /** The overrides to give back, of those that are open. */
   overrides: readonly Override[]
   meanwhile: Meanwhile
+  /** VMs whose settings are given back, behind all else. */
+  vms: readonly VmRef[]
 }
 
 /**
@@ -25,13 +28,24 @@ export function restoreWindow(window: EusWindow, restoring: Restoring): Procedur
   const wanted = new Set(restoring.overrides.map(({ id }) => id))
   const name = restoreOf(window.name)
   const remembered = rememberSteps(rewritten)
+  const vms = vmsRestored(restoring.vms, restoring.meanwhile)
   return {
     name,
     overrides: [...wanted],
-    reached: async ({ journal }) =>
-      !(await journal.overrides()).some(({ id }) => wanted.has(id)) &&
-      !(await isLeftUnclosed(journal, window.name)),
-    steps: async (cx) => remembered(await stepsNow(window, restoring, cx)),
+    async reached(cx) {
+      for (const step of vms) if ((await step.check(cx)).is !== 'done') return false
+      const { journal } = cx
+      return (
+        !(await journal.overrides()).some(({ id }) => wanted.has(id)) &&
+        !(await isLeftUnclosed(journal, window.name))
+      )
+    },
+    steps: async (cx) =>
+      remembered([
+        ...(await stepsNow(window, restoring, cx)),
+        ...vms,
+        closeWindow({ name: window.name, text: 'everything was restored' }),
+      ]),
   }
 }
 
@@ -52,7 +66,6 @@ async function stepsNow(
     ...(methods ? await methodsRestored(window, { override: methods, meanwhile }, cx) : []),
     ...(await poolsRestored(window, { overrides: pools, meanwhile }, cx)),
     ...rest.flatMap((override) => fieldRestored(override, meanwhile)),
-    closeWindow({ name: window.name, text: 'everything was restored' }),
   ]
 }
 

@@ -5,7 +5,7 @@ import { getHyperConverged } from '../openshift/hyperconverged.ts'
 import { itemsOf } from '../kube/known.ts'
 import { withPurpose } from '../kube/shell-line.ts'
 import { getSettingsOwner, onHyperConverged, type SettingsOwner } from '../vms/strategy/settings-owner.ts'
-import { overrideId, type Owner } from '../vms/update-methods.ts'
+import { overrideId, type Owner, pathLine, resumeUpdatesLine } from '../vms/update-methods.ts'
 import type { EusHop, EusPlan } from './plan/eus-plan.ts'
 import type { Approval } from './settings/eus-settings.ts'
 import type { Baseline } from './baseline.ts'
@@ -134,7 +134,7 @@ export function windowOpenFinding(
   ]
 }
 
-/** The same for `kvup workloads restore` and `resume-updates`, whichever way the override would be closed: behind it VMs move while their pools are paused (night E11). */
+/** The same for `kvup restore-settings` without a name and `resume-updates`, whichever way the override would be closed: behind it VMs move while their pools are paused (night E11). */
 export function windowHoldsFinding({ procedure }: Pick<Override, 'procedure'>): readonly Finding[] {
   const to = targetOfName(procedure)
   if (to === undefined) return []
@@ -147,6 +147,25 @@ export function windowHoldsFinding({ procedure }: Pick<Override, 'procedure'>): 
         'kvup eus status      shows its progress',
         'kvup eus run      continues it, and resumes them at its end',
         'kvup eus abort      ends it, and restores all temporary changes',
+      ],
+    },
+  ]
+}
+
+/** And for `kvup restore-settings` without a name where an upgrade over several minors is not over: it resumes them between its steps, and waits for VMs. */
+export function pathHoldsFinding(
+  override: Pick<Override, 'procedure' | 'severalMinors'>,
+): readonly Finding[] {
+  const line = pathLine(override)
+  if (line === undefined) return []
+  return [
+    {
+      id: 'window-open',
+      level: 'blocker',
+      summary: `an ${override.procedure} over several minors has paused automatic VM updates, and is not over`,
+      remedy: [
+        `${line}     continues it, and resumes them`,
+        `${resumeUpdatesLine}     resumes them now, and nothing else`,
       ],
     },
   ]

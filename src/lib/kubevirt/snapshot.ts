@@ -525,11 +525,8 @@ export interface ReadCluster {
   cluster: Cluster
   clock: Clock
   saved: boolean
-  /** Of a folder that was read: what was passed over, and the dumps of other moments in it, the newest first. */
+  /** Of a folder that was read: what was passed over. */
   passedOver?: readonly PassedOver[]
-  earlier?: readonly ReadCluster[]
-  /** In such a folder: it is of another cluster than what is judged first. */
-  otherCluster?: true
   /** The files that it is of. */
   files?: readonly string[]
 }
@@ -553,17 +550,9 @@ export async function readerFor(
 }
 
 function readSavedCluster(cluster: SavedCluster, running: Clock): ReadCluster {
-  const { takenAt = running.now(), passedOver = [], earlier = [], files = [], otherCluster } = cluster
+  const { takenAt = running.now(), passedOver = [], files = [] } = cluster
   const clock: Clock = { now: () => takenAt, sleep: async (ms, signal) => running.sleep(ms, signal) }
-  return {
-    cluster,
-    clock,
-    saved: true,
-    passedOver,
-    files,
-    earlier: earlier.map((one) => readSavedCluster(one, running)),
-    ...(otherCluster && { otherCluster }),
-  }
+  return { cluster, clock, saved: true, passedOver, files }
 }
 
 /** The end of a command that could not see all it was asked for: what is readable was done and told by then. Undefined: all of it was. */

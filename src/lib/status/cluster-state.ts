@@ -559,7 +559,7 @@ function resumingAlone({ overrides = [], resuming: judged }: StateInputs): strin
 /** Never the line that would be refused: where it is, or where that is not known of outdated VMs, the VMs are moved first, or listed. */
 function resuming({ overrides = [], resuming: judged, report }: StateInputs): string | undefined {
   const methods = overrides.find(({ id }) => id === methodsId)
-  if (methods === undefined) return 'kvup workloads restore     restores every temporary change'
+  if (methods === undefined) return 'kvup restore-settings     restores every temporary change'
   if (targetOfName(methods.procedure) !== undefined) return 'kvup eus status'
   const behind = outdatedOf(report)
   if (judged === 'taken' || (judged === undefined && behind === 0))

@@ -15,8 +15,7 @@ export const waitConditions: readonly string[] = ['healthy', 'version=', 'worklo
 
 /** What a person typed. Throws `usage` for anything else, with what there is. */
 export function parseWaitCondition(typed: string): WaitCondition {
-  // What it was called before kvup's first release.
-  if (typed === 'healthy' || typed === 'settled') return { is: 'healthy', text: 'healthy' }
+  if (typed === 'healthy') return { is: 'healthy', text: typed }
   if (typed === 'workloads=0') return { is: 'workloads', text: typed }
   if (typed === 'pools-updated') return { is: 'pools', text: typed }
   if (!typed.startsWith('version=')) throw noSuchCondition(typed)

@@ -2,7 +2,7 @@ import type { Ref } from '../kube/cluster.ts'
 import type { Kind } from '../kube/object.ts'
 import type { KubeVirt } from '../kube/kinds/kubevirt-kinds.ts'
 import type { Override } from '../engine/journal.ts'
-import { isOfWindow, restoringLine } from '../engine/overrides.ts'
+import { isOfWindow, restoringByName, restoringLine, upgradeTarget } from '../engine/overrides.ts'
 import { narrowedLine } from '../output/kvup-words.ts'
 import type { SettingsOwner } from './strategy/settings-owner.ts'
 
@@ -58,9 +58,20 @@ export const resumeUpdatesLine = restoringLine(overrideId)
 export const resumingLine = (override: Paused | undefined): string =>
   override !== undefined && isOfWindow(override) ? 'kvup eus run' : resumeUpdatesLine
 
-/** The command that restores every temporary change, those of VMs too; `methods` is the one of the update methods, where there is one. */
-export const restoreAllLine = (methods: Paused | undefined): string =>
-  methods !== undefined && isOfWindow(methods) ? 'kvup eus run' : 'kvup workloads restore'
+/** The command whose end restores every temporary change, those of VMs too; `methods` is the one of the update methods, where there is one. */
+export function restoreAllLine(methods: Pick<Override, 'procedure' | 'severalMinors'> | undefined): string {
+  if (methods !== undefined && isOfWindow(methods)) return 'kvup eus run'
+  return (methods && pathLine(methods)) ?? 'kvup restore-settings'
+}
+
+/** The command that continues an upgrade over several minors, which resumes automatic VM updates where they may be; undefined where another run paused them. */
+export function pathLine({
+  procedure,
+  severalMinors,
+}: Pick<Override, 'procedure' | 'severalMinors'>): string | undefined {
+  const target = severalMinors ? upgradeTarget(procedure) : undefined
+  return target === undefined ? undefined : `kvup upgrade --to ${target}`
+}
 
 /** What moves outdated VMs while kvup holds updates: by hand and one first. In an EUS upgrade its end does; after going back KubeVirt alone may, once none runs a newer virt-launcher. */
 export const moveWhilePaused = (paused: Paused, selection: Parameters<typeof narrowedLine>[1]): string =>
@@ -70,7 +81,7 @@ export const moveWhilePaused = (paused: Paused, selection: Parameters<typeof nar
 
 /** The command that ends this one override, and takes `--keep-current` and `--overwrite`. */
 export const restoreLine = (override: Paused): string =>
-  isOfWindow(override) ? `kvup eus restore ${overrideId}` : resumeUpdatesLine
+  isOfWindow(override) ? restoringByName(overrideId) : resumeUpdatesLine
 
 /** What resumes automatic VM updates, with what it does. None where they are not paused. */
 export function heldLines(override: Paused | undefined, why = ''): readonly string[] {

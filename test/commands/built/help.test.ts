@@ -200,7 +200,7 @@ function examplesIn(help: string): string[] {
 
 /** What asks before it changes anything. */
 const changing =
-  /^kvup (?:upgrade|workloads pause-updates|workloads strategy set|workloads live-update set|workloads restart(?!-)|eus run|eus abort|eus restore)\b.*$/
+  /^kvup (?:upgrade|workloads pause-updates|workloads strategy set|workloads live-update set|workloads restart(?!-)|eus run|eus abort|restore-settings)\b.*$/
 
 /** Of OpenShift, or of an operator that OLM brought. */
 const isOfPlatform = (line: string) => line.startsWith('kvup eus') || line.includes('--method olm')
@@ -222,7 +222,7 @@ async function endOf(line: string, alive: Alive): Promise<string> {
   // There is nobody to ask.
   if (line.includes('--probe-images')) return code === 2 && stderr.includes('--yes') ? 'works' : stderr
   // Nor anything that is borrowed.
-  if (line.startsWith('kvup eus restore pool')) return stderr.includes('kvup history') ? 'works' : stderr
+  if (line.startsWith('kvup restore-settings pool')) return stderr.includes('kvup history') ? 'works' : stderr
   // Nor has anybody run it there.
   if (/^kvup report (?:--|\d)/u.test(line))
     return stderr.includes('the journal is empty') ? 'works' : `exit ${code}: ${stderr}`

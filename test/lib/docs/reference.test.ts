@@ -17,7 +17,7 @@ test('every flag of upgrade is on its pages, every command on the index', () => 
   for (const page of ['docs/commands/upgrade.md', 'docs/man/kvup-upgrade.1'])
     for (const flag of ['--to', '--dry-run', '--accept', '--leave-paused'])
       expect(pages.get(page)?.replaceAll('\\-', '-')).toContain(flag)
-  expect(pages.get('docs/commands/README.md')).toContain('kvup workloads restore')
+  expect(pages.get('docs/commands/README.md')).toContain('kvup restore-settings')
 })
 
 test('hidden commands have no page', () => {

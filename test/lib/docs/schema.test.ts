@@ -215,9 +215,9 @@ test('image-tag: plan, events, report, loan, give-back, nothing to do, refusal',
   const plan = await kvup(`${upgrade} --dry-run=server -o json`)
   const held = await kvup(`${upgrade} --leave-paused -o ndjson`)
   const history = await kvup('history -o json')
-  const restored = await kvup('workloads restore --yes -o json')
+  const restored = await kvup('restore-settings --yes -o json')
   const after = [
-    await kvup('workloads restore -o json'),
+    await kvup('restore-settings -o json'),
     await kvup('history -o json'),
     await kvup('report -o json'),
   ]
@@ -253,8 +253,8 @@ test('workloads pause-updates and strategy: dry runs, done, done already, refuse
       await kvup('workloads pause-updates --yes -o json'),
       await kvup('workloads strategy -o json'),
       await kvup('workloads strategy set --methods Evict --yes -o json'),
-      await kvup('workloads restore --dry-run=client -o json'),
-      await kvup('workloads restore --yes -o json'),
+      await kvup('restore-settings --dry-run=client -o json'),
+      await kvup('restore-settings --yes -o json'),
       await kvup('workloads strategy set --batch-size 3 --dry-run=server -o json'),
       await kvup('workloads strategy set --batch-size 3 --yes -o json'),
       await kvup('workloads strategy set --batch-size 0 -o json'),
@@ -368,7 +368,7 @@ test('unblock and restore of VMs: rehearsed, done, done before, asked, refused',
     await kvup(unblock),
     await kvup(`${unblock} --accept data-loss`),
     await kvup('workloads unblock web db -n demo -o json'),
-    await kvup('workloads restore --dry-run=client -o json'),
+    await kvup('restore-settings --dry-run=client -o json'),
     await kvup('status -o json'),
     await kvup('history -o json'),
   ]
@@ -378,8 +378,8 @@ test('unblock and restore of VMs: rehearsed, done, done before, asked, refused',
   ])
   const body = { spec: { template: { spec: { evictionStrategy: 'External' } } } }
   sim.store.patch(VirtualMachines, { name: 'db', namespace: 'demo' }, { type: 'merge', body })
-  const asked = await kvup('workloads restore --yes -o json')
-  const ran = [...documents, asked, await kvup('workloads restore --keep-current --yes -o json')]
+  const asked = await kvup('restore-settings --yes -o json')
+  const ran = [...documents, asked, await kvup('restore-settings --keep-current --yes -o json')]
   expect(ran.map(({ code }) => code)).toEqual([0, 3, 0, 0, 0, 0, 0, 3, 0])
   expect(asked.documents).toMatchObject([
     {

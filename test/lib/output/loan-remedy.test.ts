@@ -10,7 +10,7 @@ const override: Omit<Override, 'id' | 'path' | 'was'> = {
   object,
 }
 
-test('workloads restore gives back the methods; an imageTag that was taken out comes back with the upgrade', () => {
+test('the methods have a line of their own; an imageTag that was taken out comes back with the upgrade', () => {
   const was = { present: true, value: ['LiveMigrate'] } as const
   const path = '/spec/workloadUpdateStrategy/workloadUpdateMethods'
   const methods: Override = { ...override, id: 'workload-updates', path, was }
@@ -24,10 +24,10 @@ const remedy = (id: string, path: string) => overrideRemedy({ procedure: 'eus to
 
 test('what a window borrowed goes back by the commands of the window', () => {
   expect(remedy('workload-updates', '/spec/workloadUpdateStrategy/workloadUpdateMethods')).toBe(
-    'kvup eus restore workload-updates',
+    'kvup restore-settings workload-updates',
   )
   expect(remedy('node-health-check/gpu', '/spec/pauseRequests')).toBe(
-    'kvup eus restore node-health-check/gpu',
+    'kvup restore-settings node-health-check/gpu',
   )
   expect(remedy('pool-paused/gpu', '/spec/paused')).toBe('kvup eus abort')
   expect(remedy('platform-channel', '/spec/channel')).toBe('kvup eus abort')

@@ -54,7 +54,7 @@ export const samplePlan: PlanDocument = {
           restoredBy: 'resume-workload-updates',
         },
       ],
-      risk: { undo: 'kvup workloads restore', safeToLeave: 'days; hotplug waits while held' },
+      risk: { undo: 'kvup restore-settings', safeToLeave: 'days; hotplug waits while held' },
       time: { lowSeconds: 1, highSeconds: 5, atMostSeconds: 300, basis: 'guess' },
     },
     {

@@ -36,7 +36,7 @@ describe('a command that kvup prints means the cluster that was named', () => {
       'kvup upgrade --to v1.8.4     goes back',
       'kvup upgrade --context prod --token-file t --to v1.8.4     # goes back',
     ],
-    ['kvup workloads restore', 'kvup workloads restore --context prod --token-file t'],
+    ['kvup restore-settings', 'kvup restore-settings --context prod --token-file t'],
     [
       'kvup status shows it, kvup history as well',
       'kvup status --context prod --token-file t shows it, kvup history --context prod --token-file t as well',

@@ -65,9 +65,9 @@ describe('a command behind an arrow', () => {
   })
 
   test('what it does stands below it where both do not fit', () => {
-    const line = '  → kvup workloads restore     gives workload updates back'
+    const line = '  → kvup restore-settings     gives workload updates back'
     expect(wrap(line, 80)).toEqual([line])
-    expect(wrap(line, 36)).toEqual(['  → kvup workloads restore', '      # gives workload updates back'])
+    expect(wrap(line, 36)).toEqual(['  → kvup restore-settings', '      # gives workload updates back'])
   })
 
   test('colours around it are no words', () => {

@@ -77,7 +77,7 @@ test.each([
 test('other procedures are no upgrades, also where they write in between', () => {
   const other = journal(
     ['0 started', '1 intends set-image-tag', '2 applied set-image-tag', '3 finished'],
-    'workloads restore',
+    'restore-settings',
   )
   expect(journalTimes([...other, ...journal(whole), ...other]).whole).toEqual([360_000])
 })

@@ -1,11 +1,7 @@
 import { expect, test } from 'vitest'
 import type { VirtualMachine } from '../../../src/lib/kube/kinds/kubevirt-kinds.ts'
 import { overrideStatus } from '../../../src/lib/vms/unblock/restore-vms.ts'
-import {
-  overrideAnnotation,
-  type OverrideField,
-  overrideOf,
-} from '../../../src/lib/vms/unblock/vm-overrides.ts'
+import { overrideAnnotation, type OverrideField } from '../../../src/lib/vms/unblock/vm-overrides.ts'
 import { aVmi } from './outdated/a-vmi.ts'
 
 const eviction: OverrideField = {
@@ -96,18 +92,4 @@ test.each<[string, VirtualMachine, typeof running | undefined, string]>([
 ])('%s', (_, vm, vmi, expected) => {
   const rolloutStatus = overrideStatus(vm, vmi)
   expect(rolloutStatus?.is === 'asks' ? rolloutStatus.id : rolloutStatus?.is).toBe(expected)
-})
-
-test('a note of an earlier kvup is read under its former names', () => {
-  const field = { path: '/spec/runStrategy', was: { present: true, value: 'Manual' }, lent: 'Always' }
-  const vm = vmWith([])
-  const note = JSON.stringify({ by: 'jane@here', at: '2026-01-10T12:00:00Z', fields: [field] })
-  vm.metadata = {
-    ...vm.metadata,
-    annotations: { 'kvup.io/loan': note },
-    labels: { 'kvup.io/loan': 'unblock' },
-  }
-  expect(overrideOf(vm)).toMatchObject({ fields: [{ path: '/spec/runStrategy', set: 'Always' }] })
-  vm.metadata.annotations = { 'kvup.io/loan': note.replace('Manual', 'Halted') }
-  expect(overrideOf(vm)).toBe('unreadable')
 })

@@ -11,7 +11,7 @@ import {
   borrowedFields,
   doneSteps,
   eusAbortOn,
-  eusRestoreOn,
+  restoreOn,
   eusRunOn,
   platformOf,
   small418,
@@ -78,9 +78,12 @@ describe('night E2: abort by state', () => {
   test('nothing is open: nothing to do, and nothing is written', () =>
     play(small418, async (stage) => {
       const mark = stage.mark
-      for (const ended of [await eusAbortOn(stage), await eusRestoreOn(stage)]) {
+      for (const [ended, said] of [
+        [await eusAbortOn(stage), 'no EUS upgrade is running'],
+        [await restoreOn(stage), 'there is no temporary change'],
+      ] as const) {
         expect(ended).toMatchObject({ code: 0 })
-        expect(ended.text).toContain('no EUS upgrade is running')
+        expect(ended.text).toContain(said)
       }
       expect(stage.writes(mark)).toEqual([])
     }))
@@ -162,7 +165,7 @@ describe('what an abort finds in its way', () => {
       await stage.cluster.writer.mergePatch(VirtualMachines, db, { spec })
       const ended = await abort(stage)
       expect(ended).toMatchObject({ code: 3, error: { reason: 'changed-meanwhile' } })
-      expect(ended.error?.remedy.join('\n')).toContain('kvup workloads restore --overwrite')
+      expect(ended.error?.remedy.join('\n')).toContain('kvup restore-settings vm/demo/db --overwrite')
       const { vms: _, ...fields } = lentFields(stage)
       expect(expected.before).toMatchObject(fields)
       expect(await stage.journal.overrides()).toEqual([])

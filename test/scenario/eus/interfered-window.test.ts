@@ -13,7 +13,7 @@ import {
   doneSteps,
   eus418,
   eusAbortOn,
-  eusRestoreOn,
+  restoreOn,
   eusRunOn,
   eusStatusOn,
   platformOf,
@@ -141,7 +141,7 @@ describe('a journal that was deleted, and the notes with it', () => {
       await eusRunOn(stage, { until: 'operator-4.19' })
       await forget(stage)
       const mark = stage.mark
-      for (const ended of [await eusRunOn(stage), await eusAbortOn(stage), await eusRestoreOn(stage)]) {
+      for (const ended of [await eusRunOn(stage), await eusAbortOn(stage), await restoreOn(stage)]) {
         expect(ended).toMatchObject({ code: 3, error: { reason: 'window-not-in-journal' } })
         expect(ended.text).toContain('pool worker is paused')
         expect(ended.text).toContain('it started at 4.18; the platform is at 4.19.14')

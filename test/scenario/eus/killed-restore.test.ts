@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { isEvery } from '../killed.ts'
 import { Killed, mortal } from '../mortal-cluster.ts'
 import { play, type Stage } from '../stage.ts'
-import { borrowedFields, eusRestoreOn, eusRunOn, small418 } from './window-stage.ts'
+import { borrowedFields, restoreOn, eusRunOn, small418 } from './window-stage.ts'
 
 /** Renewals of the lock change nothing that a resumed run can find. */
 const lasting = (stage: Stage, since: number) =>
@@ -22,7 +22,7 @@ async function writesOfRestore(): Promise<number> {
   await play(small418, async (stage) => {
     await betweenHops(stage)
     const mark = stage.mark
-    expect(await eusRestoreOn(stage, { pools: true })).toMatchObject({ code: 0 })
+    expect(await restoreOn(stage, { pools: true })).toMatchObject({ code: 0 })
     writes = lasting(stage, mark)
   })
   return writes
@@ -39,12 +39,12 @@ describe('SIGKILL after a write of restore --pools', () => {
       const before = await betweenHops(stage)
       const mark = stage.mark
       const cluster = mortal(stage.cluster, { afterCallWhen: () => lasting(stage, mark) >= n })
-      const killed = eusRestoreOn(stage, { pools: true }, { cluster, host: 'dead' }).catch(
+      const killed = restoreOn(stage, { pools: true }, { cluster, host: 'dead' }).catch(
         (error: unknown) => error,
       )
       await cluster.death
       expect(await killed).toBeInstanceOf(Killed)
-      const ended = await eusRestoreOn(stage, { pools: true }, { host: 'other' })
+      const ended = await restoreOn(stage, { pools: true }, { host: 'other' })
       expect(ended.error).toBeUndefined()
       expect(borrowedFields(stage)).toEqual(before)
       expect(await stage.journal.overrides()).toEqual([])

@@ -7,7 +7,7 @@ import {
   borrowedFields,
   doneSteps,
   eusAbortOn,
-  eusRestoreOn,
+  restoreOn,
   eusRunOn,
   platformOf,
   small418,
@@ -111,13 +111,13 @@ describe('what an abort prints to type next ends the window, and does not drive 
       expect(ended.error?.reason).toBe(reason)
       expect(remedies(ended)).toContain(`kvup eus abort --graph-file graph.json --accept ${reason}`)
       expect(remedies(ended)).not.toContain('kvup eus run')
-      const restored = await eusRestoreOn(
+      const restored = await restoreOn(
         stage,
         { pools: true, accept },
-        { commandLine: 'kvup eus restore --pools' },
+        { commandLine: 'kvup restore-settings --pools' },
       )
       expect(restored.error?.reason).toBe(reason)
-      expect(remedies(restored)).toContain(`kvup eus restore --pools --accept ${reason}`)
+      expect(remedies(restored)).toContain(`kvup restore-settings --pools --accept ${reason}`)
     }),
   )
 

@@ -14,7 +14,7 @@ import {
   doneSteps,
   eus418,
   eusAbortOn,
-  eusRestoreOn,
+  restoreOn,
   eusRunOn,
   platformOf,
   small418,
@@ -157,7 +157,7 @@ describe('--deadline', () => {
     play(small418, async (stage) => {
       await eusRunOn(stage, { until: 'pause-workload-updates' })
       const slow = { cluster: slowly(stage, 3 * minute) }
-      for (const goBack of [eusAbortOn, eusRestoreOn]) {
+      for (const goBack of [eusAbortOn, restoreOn]) {
         const soon = new Date(stage.now + 2 * minute)
         const deadline = `${soon.getHours()}:${String(soon.getMinutes()).padStart(2, '0')}`
         const ended = await goBack(stage, { deadline }, slow)
@@ -166,7 +166,7 @@ describe('--deadline', () => {
       }
     }))
 
-  test.each([eusRunOn, eusAbortOn, eusRestoreOn])(
+  test.each([eusRunOn, eusAbortOn, restoreOn])(
     '%o refuses what is no time, or is one in no zone, before it asks the cluster anything',
     (command) =>
       play(small418, async (stage) => {

@@ -40,7 +40,7 @@ const rows: Record<string, Row> = {
     behind: 'forecast',
     happens: (stage) => setMethods(stage, ['Evict']),
     reason: 'changed-meanwhile',
-    goesOn: 'kvup eus restore workload-updates --keep-current',
+    goesOn: 'kvup restore-settings workload-updates --keep-current',
   },
   'a pool that somebody unpauses': {
     behind: 'channel-4.19',

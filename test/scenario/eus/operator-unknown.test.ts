@@ -3,13 +3,13 @@ import { play, type Stage } from '../stage.ts'
 import { denying } from './denying-cluster.ts'
 import { lying } from './lying-reader.ts'
 import { operatorVersion } from './meanwhile.ts'
-import { eusRestoreOn, eusRunOn, eusStatusOn, small418 } from './window-stage.ts'
+import { restoreOn, eusRunOn, eusStatusOn, small418 } from './window-stage.ts'
 
 /** The platform is at 4.20, nothing is borrowed any more, and the operator is at 4.19 still. */
 async function leftBehind(stage: Stage): Promise<void> {
   await eusRunOn(stage, { until: 'control-plane-4.20' })
-  await eusRestoreOn(stage, { pools: true })
-  await eusRestoreOn(stage)
+  await restoreOn(stage, { pools: true })
+  await restoreOn(stage)
   await stage.until(3_600_000)
   expect(operatorVersion(stage)).toBe('4.19.8')
   expect(await stage.journal.overrides()).toEqual([])

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { eusRestoreCommand } from '../../../src/commands/eus.ts'
+import { restoreSettingsCommand } from '../../../src/commands/restore-settings.ts'
 import type { KubeObject } from '../../../src/lib/kube/object.ts'
 import { play } from '../stage.ts'
 import { lying } from './lying-reader.ts'
@@ -74,7 +74,7 @@ test('a plan of a window that was edited names the command that makes it anew', 
   }))
 
 test('restore, which approves nothing, takes no flag that approves', () => {
-  const flags = eusRestoreCommand(() => async () => undefined).options.map(({ long }) => long)
+  const flags = restoreSettingsCommand(() => async () => undefined).options.map(({ long }) => long)
   expect(flags).toContain('--pool-order')
   expect(flags).not.toContain('--approve')
   expect(flags).not.toContain('--approve-also')

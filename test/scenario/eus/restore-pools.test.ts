@@ -3,7 +3,7 @@ import { type MachineConfigPool, MachineConfigPools } from '../../../src/lib/kub
 import type { Simulation } from '../../../src/simulator/simulated-cluster.ts'
 import { ocp418to420 } from '../../../src/simulator/openshift/openshift-shape.ts'
 import { minute, play, type Stage } from '../stage.ts'
-import { doneSteps, eusRestoreOn, eusRunOn, platformOf, small418 } from './window-stage.ts'
+import { doneSteps, restoreOn, eusRunOn, platformOf, small418 } from './window-stage.ts'
 
 type Shape = Omit<Simulation, 'clock'>
 
@@ -37,7 +37,7 @@ describe('night E5: restore --pools gives pools back as the end of a window does
     play(withPools('worker', 'gpu'), async (stage) => {
       await eusRunOn(stage, { until: 'operator-4.19' })
       const most = mostAway(stage)
-      const ended = await eusRestoreOn(stage, { pools: true, poolOrder: ['worker'] })
+      const ended = await restoreOn(stage, { pools: true, poolOrder: ['worker'] })
       expect(ended.error).toBeUndefined()
       const ofPools = ['worker', 'gpu'].flatMap((name) => [
         `room-${name}`,
@@ -56,10 +56,10 @@ describe('night E5: restore --pools gives pools back as the end of a window does
     play(withPools('worker', 'gpu'), async (stage) => {
       await eusRunOn(stage, { until: 'operator-4.19' })
       const most = mostAway(stage)
-      expect(await eusRestoreOn(stage, { names: ['pool-paused/gpu'], until: 'unpause-gpu' })).toMatchObject({
+      expect(await restoreOn(stage, { whats: ['pool/gpu'], until: 'unpause-gpu' })).toMatchObject({
         code: 0,
       })
-      const ended = await eusRestoreOn(stage, { names: ['pool-paused/worker'] })
+      const ended = await restoreOn(stage, { whats: ['pool-paused/worker'] })
       expect(ended.error).toBeUndefined()
       expect(most()).toBe(1)
     }))
@@ -67,7 +67,7 @@ describe('night E5: restore --pools gives pools back as the end of a window does
   test('while the platform is updating to a release, nothing is unpaused before it is there', () =>
     play(withPools('worker'), async (stage) => {
       await eusRunOn(stage, { until: 'accepted-4.19' })
-      const ended = await eusRestoreOn(stage, { names: ['pool-paused/worker'] })
+      const ended = await restoreOn(stage, { whats: ['pool-paused/worker'] })
       expect(ended.error).toBeUndefined()
       expect(doneSteps(ended).indexOf('platform-4.19.14')).toBeLessThan(
         doneSteps(ended).indexOf('unpause-worker'),
@@ -79,9 +79,9 @@ describe('night E5: restore --pools gives pools back as the end of a window does
     play({ ...withPools('worker'), vms: 1 }, async (stage) => {
       await eusRunOn(stage, { until: 'operator-4.19', accept: taken })
       expect(isPaused(stage, 'worker')).toBe(true)
-      const asked = await eusRestoreOn(stage, { names: ['pool-paused/worker'] })
+      const asked = await restoreOn(stage, { whats: ['pool-paused/worker'] })
       expect(asked).toMatchObject({ code: 3, error: { reason: 'vms-that-stay' } })
-      const room = await eusRestoreOn(stage, { names: ['pool-paused/worker'], accept: ['vms-that-stay'] })
+      const room = await restoreOn(stage, { whats: ['pool-paused/worker'], accept: ['vms-that-stay'] })
       expect(room).toMatchObject({ code: 3, error: { reason: 'no-room' } })
       expect(isPaused(stage, 'worker')).toBe(true)
     }))
@@ -95,9 +95,9 @@ describe('the window is closed with its last loan', () => {
   test('what was kept is forgotten, and the next run begins where the platform is', () =>
     play(withPools('worker'), async (stage) => {
       await eusRunOn(stage, { until: 'operator-4.19' })
-      await eusRestoreOn(stage)
+      await restoreOn(stage)
       expect(await began(stage)).toMatchObject({ from: '4.18.21' })
-      expect(await eusRestoreOn(stage, { pools: true })).toMatchObject({ code: 0 })
+      expect(await restoreOn(stage, { pools: true })).toMatchObject({ code: 0 })
       expect(await stage.journal.overrides()).toEqual([])
       expect(await began(stage)).toBeUndefined()
       await stage.until(10 * minute)
@@ -111,20 +111,20 @@ describe('the window is closed with its last loan', () => {
   test('a restore that ended right behind its last loan closes it when it is run again', () =>
     play(withPools('worker'), async (stage) => {
       await eusRunOn(stage, { until: 'operator-4.19' })
-      await eusRestoreOn(stage, { pools: true, pauseBefore: ['close-window'] })
+      await restoreOn(stage, { pools: true, pauseBefore: ['close-window'] })
       expect(await stage.journal.overrides()).toEqual([])
       expect(await began(stage)).toBeDefined()
-      expect(await eusRestoreOn(stage)).toMatchObject({ code: 0 })
+      expect(await restoreOn(stage)).toMatchObject({ code: 0 })
       expect(await began(stage)).toBeUndefined()
       const mark = stage.mark
-      expect(await eusRestoreOn(stage)).toMatchObject({ code: 0 })
+      expect(await restoreOn(stage)).toMatchObject({ code: 0 })
       expect(stage.writes(mark)).toEqual([])
     }))
 
   test('nor does a run take what such a restore has left for what it began with', () =>
     play(withPools('worker'), async (stage) => {
       await eusRunOn(stage, { until: 'operator-4.19' })
-      await eusRestoreOn(stage, { pools: true, pauseBefore: ['close-window'] })
+      await restoreOn(stage, { pools: true, pauseBefore: ['close-window'] })
       await stage.until(10 * minute)
       expect(await eusRunOn(stage, { until: 'accepted-4.20' })).toMatchObject({ code: 0 })
       expect(await began(stage)).toMatchObject({ from: '4.19.14', mode: 'rolling' })

@@ -9,7 +9,7 @@ import {
   borrowedFields,
   doneSteps,
   eusAbortOn,
-  eusRestoreOn,
+  restoreOn,
   eusRunOn,
   eusStatusOn,
   platformOf,
@@ -153,7 +153,7 @@ describe('night E5: pools', () => {
     play(small418, async (stage) => {
       await eusRunOn(stage, { until: 'pause-worker' })
       await patchPool(stage, { paused: false })
-      const ended = await eusRestoreOn(stage, { names: ['pool-paused/worker'], keepCurrent: true })
+      const ended = await restoreOn(stage, { whats: ['pool-paused/worker'], keepCurrent: true })
       expect(ended.error).toBeUndefined()
       expect((await stage.journal.overrides()).map(({ id }) => id)).not.toContain('pool-paused/worker')
     }))
@@ -178,7 +178,7 @@ test('night E7: health checks and approval are borrowed, and given back as they 
     const during = borrowedFields(stage)
     expect(during.machineHealth).toEqual(['kvup'])
     expect(during.approval).not.toEqual(before.approval)
-    expect(await eusRestoreOn(stage)).toMatchObject({ code: 0 })
+    expect(await restoreOn(stage)).toMatchObject({ code: 0 })
     const after = borrowedFields(stage)
     expect(after).toEqual({ ...before, paused: during.paused })
     expect((await stage.journal.overrides()).map(({ id }) => id)).toEqual(['pool-paused/worker'])

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { readSchema, validate } from '../../lib/docs/json-schema.ts'
 import { type Ended, play } from '../stage.ts'
-import { eusAbortOn, eusRestoreOn, eusRunOn, eusStatusOn, small418 } from './window-stage.ts'
+import { eusAbortOn, restoreOn, eusRunOn, eusStatusOn, small418 } from './window-stage.ts'
 
 const schemas = new Map(
   readdirSync('docs/schema')
@@ -21,7 +21,7 @@ test('every document of a window is of its schema', () =>
     expect(stage.writes()).toEqual([])
     const stopped = await eusRunOn(stage, { until: 'pause-worker' })
     const open = await eusStatusOn(stage)
-    const restored = await eusRestoreOn(stage)
+    const restored = await restoreOn(stage)
     const aborted = await eusAbortOn(stage)
     expect(stopped.documents.at(-1)).toMatchObject({ outcome: 'stopped-before' })
     for (const ended of [dryRunSteps, stopped, restored, aborted])

@@ -6,7 +6,7 @@ import { errorLines } from '../../../src/lib/output/error-text.ts'
 import { paintFor } from '../../../src/lib/output/terminal.ts'
 import { leaseName } from '../../../src/lib/engine/lease.ts'
 import { type Ended, play, type Stage } from '../stage.ts'
-import { borrowedFields, eusAbortOn, eusRestoreOn, eusRunOn, eusStatusOn, small418 } from './window-stage.ts'
+import { borrowedFields, eusAbortOn, restoreOn, eusRunOn, eusStatusOn, small418 } from './window-stage.ts'
 
 const statusOn = (stage: Stage): Promise<Ended> =>
   stage.perform((cx) => status(cx, {}), { commandLine: 'kvup status' })
@@ -24,25 +24,25 @@ describe('what a window borrowed', () => {
       await eusRunOn(stage, { until: 'operator-4.19' })
       const { text } = await statusOn(stage)
       expect(text).toContain('paused of MachineConfigPool worker, was false')
-      expect(text).not.toMatch(/kvup workloads (?:restore|resume-updates)/u)
+      expect(text).not.toMatch(/kvup (?:restore-settings|workloads resume-updates)\n/u)
       expect(text.match(/kvup eus abort/gu)).toHaveLength(1)
       expect(text.match(/kvup history/gu)).toHaveLength(1)
       const told = await stage.perform((cx) => history(cx).then(() => 0), { commandLine: 'kvup history' })
-      expect(told.text).not.toMatch(/kvup workloads (?:restore|resume-updates)/u)
-      expect(told.text).toContain('kvup eus restore workload-updates     # restores it')
+      expect(told.text).not.toMatch(/kvup (?:restore-settings|workloads resume-updates)\n/u)
+      expect(told.text).toContain('kvup restore-settings workload-updates     # restores it')
     }))
 
   test('restore names what stays borrowed once, with a line to paste', () =>
     play(small418, async (stage) => {
       await eusRunOn(stage, { until: 'operator-4.19' })
-      const { text } = await eusRestoreOn(stage)
+      const { text } = await restoreOn(stage)
       expect(text).toMatch(
-        /\ntemporary changes: pool-paused\/worker\n {2}(?:→|->) kvup eus abort {5}# restores them\n/u,
+        /\ntemporary changes: pool\/worker\n {2}(?:→|->) kvup eus abort {5}# restores them\n/u,
       )
-      expect(text.match(/temporary changes: pool-paused\/worker/gu)).toHaveLength(1)
+      expect(text.match(/temporary changes: pool\/worker/gu)).toHaveLength(1)
     }))
 
-  test('workloads restore gives back nothing in the middle of a window, unless that risk is taken by name', () =>
+  test('without a name nothing is restored in the middle of a window, unless that risk is taken by name; a pool never', () =>
     play(small418, async (stage) => {
       await eusRunOn(stage, { until: 'operator-4.19' })
       const held = borrowedFields(stage)
@@ -54,6 +54,7 @@ describe('what a window borrowed', () => {
       const taken = await stage.restore({ accept: ['window-open'] }, { yes: true })
       expect(taken).toMatchObject({ code: 0 })
       expect(borrowedFields(stage).stored).not.toEqual(held.stored)
+      expect((await stage.journal.overrides()).map(({ id }) => id)).toEqual(['pool-paused/worker'])
     }))
 })
 

@@ -18,7 +18,7 @@ import {
   patchPlatform,
   writesTo,
 } from './meanwhile.ts'
-import { eusRestoreOn, eusRunOn, platformOf, type Shape, small418 } from './window-stage.ts'
+import { restoreOn, eusRunOn, platformOf, type Shape, small418 } from './window-stage.ts'
 
 const hco = { name: 'kubevirt-hyperconverged', namespace: 'openshift-cnv' }
 const path = '/spec/workloadUpdateStrategy/workloadUpdateMethods'
@@ -76,7 +76,7 @@ describe('trap 2: methods are copied to the KubeVirt only where there are any', 
       expect([storedMethods(stage), documentedBackup(stage)]).toEqual([both, both])
     }))
 
-  test('kvup eus run, begun twice, keeps the first value, and eus restore brings it back', () =>
+  test('kvup eus run, begun twice, keeps the first value, and restore-settings brings it back', () =>
     play(withBoth, async (stage) => {
       for (const until of ['pause-workload-updates', 'pause-workload-updates', 'pause-worker'])
         expect(await eusRunOn(stage, { until })).toMatchObject({ code: 0 })
@@ -84,7 +84,7 @@ describe('trap 2: methods are copied to the KubeVirt only where there are any', 
       const overrides = await stage.journal.overrides()
       const override = overrides.find(({ id }) => id === 'workload-updates')
       expect(override?.was).toEqual({ present: true, value: ['Evict', 'LiveMigrate'] })
-      expect(await eusRestoreOn(stage)).toMatchObject({ code: 0 })
+      expect(await restoreOn(stage)).toMatchObject({ code: 0 })
       expect([storedMethods(stage), documentedBackup(stage)]).toEqual([both, both])
     }))
 })

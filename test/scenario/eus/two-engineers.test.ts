@@ -5,7 +5,7 @@ import { minute, play, second, type Stage } from '../stage.ts'
 import {
   borrowedFields,
   eusAbortOn,
-  eusRestoreOn,
+  restoreOn,
   eusRunOn,
   eusStatusOn,
   platformOf,
@@ -28,7 +28,7 @@ describe('two engineers at one window', () => {
       const others = [
         await eusRunOn(stage, {}, secondOn(stage)),
         await eusAbortOn(stage, {}, secondOn(stage)),
-        await eusRestoreOn(stage, {}, secondOn(stage)),
+        await restoreOn(stage, {}, secondOn(stage)),
       ]
       for (const other of others) {
         expect(other).toMatchObject({ code: 6, error: { reason: 'locked' } })

@@ -54,7 +54,7 @@ describe('what kvup workloads unblock lent to VMs', () => {
       await setEviction(stage, 'External')
       const asked = await run(stage)
       expect(asked).toMatchObject({ code: 3, error: { reason: 'changed-meanwhile' } })
-      expect(asked.error?.remedy.join('\n')).toContain('kvup workloads restore --overwrite')
+      expect(asked.error?.remedy.join('\n')).toContain('kvup restore-settings vm/demo/db --overwrite')
       expect(await stage.journal.overrides()).toEqual([])
       expect(await isOpen(stage)).toBe(true)
       expect(await stage.restore({ overwrite: true })).toMatchObject({ code: 0 })

@@ -1,9 +1,4 @@
-import {
-  eusAbort,
-  eusRestore,
-  type EusRestoreOptions,
-  eusRun,
-} from '../../../src/commands/eus/window-command.ts'
+import { eusAbort, eusRun } from '../../../src/commands/eus/window-command.ts'
 import { eusStatus } from '../../../src/commands/eus/eus-status.ts'
 import type { EusStatusOptions } from '../../../src/lib/eus/run/window-status-report.ts'
 import {
@@ -19,7 +14,7 @@ import { ocpOlm, okdOlm, type OlmShape } from '../../../src/simulator/olm/olm-sh
 import { ocp418to420, okd419 } from '../../../src/simulator/openshift/openshift-shape.ts'
 import { servedGraph } from '../../../src/simulator/openshift/cluster-updates.ts'
 import type { Simulation } from '../../../src/simulator/simulated-cluster.ts'
-import type { Ended, Stage, Terminal } from '../stage.ts'
+import type { Ended, RestoreTyped, Stage, Terminal } from '../stage.ts'
 import type { EusRunOptions } from '../../../src/lib/eus/run/window-run.ts'
 
 export type Shape = Omit<Simulation, 'clock'>
@@ -113,14 +108,10 @@ export function eusAbortOn(
   return stage.perform((cx) => eusAbort(cx, { ...defaults, ...options }), typed)
 }
 
-export function eusRestoreOn(
-  stage: Stage,
-  { names = [], ...options }: Partial<EusRestoreOptions> & { names?: readonly string[] } = {},
-  terminal: Terminal = {},
-): Promise<Ended> {
-  serveFiles(stage)
-  const typed = { commandLine: 'kvup eus restore', ...terminal }
-  return stage.perform((cx) => eusRestore(cx, { ...defaults, ...options }, names), typed)
+/** Without a name the guard of an open window is accepted. */
+export function restoreOn(stage: Stage, options: RestoreTyped = {}, terminal: Terminal = {}): Promise<Ended> {
+  const accept = [...(options.whats ? [] : ['window-open']), ...(options.accept ?? [])]
+  return stage.restore({ stableFor: '5s', ...options, accept }, terminal)
 }
 
 export function eusStatusOn(stage: Stage, options: EusStatusOptions = {}, terminal: Terminal = {}) {

@@ -291,7 +291,7 @@ export const twoNodes = check({
         ...(stay === 0
           ? []
           : [
-              'kvup workloads unblock --all     temporarily sets evictionStrategy None, so a drain stops these VMs; undo: kvup workloads restore',
+              'kvup workloads unblock --all     temporarily sets evictionStrategy None, so a drain stops these VMs; undo: kvup restore-settings',
             ]),
       ],
     }

@@ -29,6 +29,7 @@ import { armedByOthersText, ourRequest, readPlatform } from '../steps/cluster-ve
 import { harmlessText, valueText } from '../../kube/text.ts'
 import { overrideId } from '../../vms/update-methods.ts'
 import type { Override } from '../../engine/journal.ts'
+import { whatOf } from '../../engine/overrides.ts'
 import { spanText, parseDuration } from '../../kube/duration.ts'
 import { accessOf } from '../../upgrade/roles.ts'
 import { groupOf } from '../../kube/object.ts'
@@ -276,7 +277,7 @@ async function armedLine(
 
 function overrideLine({ id, at, was, harmless = 'for now' }: Override, now: number): string {
   const age = spanText(now - Date.parse(at))
-  if (id !== overrideId) return `temporary change ${age} ago: ${id}; ${harmlessText(harmless)}`
+  if (id !== overrideId) return `temporary change ${age} ago: ${whatOf(id)}; ${harmlessText(harmless)}`
   const before = was.present ? ` (was ${valueText(was.value)})` : ''
   return `Paused by kvup ${age} ago: automatic VM updates${before}. CPU, memory and volume changes wait until resumed`
 }

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { KubeObject } from '../../kube/object.ts'
 import { lastWriter } from '../../kube/last-writer.ts'
-import { closeNoted, ownersNow, removingNotes, savingNote } from '../../engine/overrides.ts'
+import { closeNoted, ownersNow, removingNotes, restoringByName, savingNote } from '../../engine/overrides.ts'
 import type { Override } from '../../engine/journal.ts'
 import type { NotApplied, ReadContext, Step, StepContext, StepState, Watched } from '../../engine/step.ts'
 import { blocked } from '../../kube/errors.ts'
@@ -19,7 +19,6 @@ import {
   whatIs,
 } from './eus-settings.ts'
 import type { Meanwhile } from '../../vms/pause-updates.ts'
-import { shellWord } from '../../kube/shell-line.ts'
 import type { Reader } from '../../kube/cluster.ts'
 import { type MachineConfigPool, MachineConfigPools } from '../../kube/kinds/openshift-kinds.ts'
 import { isMasterPool } from '../../openshift/machine-config-pools.ts'
@@ -159,7 +158,7 @@ function changedSinceOverride(
     by: `${whatIs(field)} was ${field.meanwhile} by kvup (saved: ${keptText(override)}), but someone set it to ${valueText(now)} meanwhile`,
     remedy: [
       `${showsOverridden(field)}     shows who writes it`,
-      `kvup eus restore ${field.override} --keep-current     changes nothing and forgets the saved value`,
+      `${restoringByName(field.override)} --keep-current     changes nothing and forgets the saved value`,
       `${command} --accept override-changed     sets it again`,
     ],
   }
@@ -276,8 +275,8 @@ async function restore(cx: StepContext, field: Borrowable, restoring: Restoring)
 }
 
 const resumeHints = ({ override }: Borrowable): readonly string[] => [
-  `kvup eus restore ${override} --keep-current     keeps their value and forgets the saved one`,
-  `kvup eus restore ${override} --overwrite     sets the saved value`,
+  `${restoringByName(override)} --keep-current     keeps their value and forgets the saved one`,
+  `${restoringByName(override)} --overwrite     sets the saved value`,
 ]
 
 function changedBeforeRestore(field: Borrowable, override: Override, now: unknown): StepState {
@@ -392,7 +391,7 @@ async function settingChanged(
       by: `${whatIs(field)} was ${field.meanwhile} by kvup, but someone set it to ${valueText(field.valueIn(object))} during the EUS upgrade`,
       remedy: [
         `${showsOverridden(field)}     shows who writes it`,
-        `kvup eus restore ${shellWord(override.id)} --keep-current     changes nothing and forgets the saved value`,
+        `${restoringByName(override.id)} --keep-current     changes nothing and forgets the saved value`,
         `${command} --accept override-changed     sets it again`,
       ],
     }
@@ -409,7 +408,7 @@ function unpausedBy(pool: string, command: string): StepState {
     by: `someone unpaused pool ${pool}, which kvup had paused: its nodes now follow the platform`,
     remedy: [
       `oc get machineconfigpool ${pool} -o yaml --show-managed-fields     shows who wrote it`,
-      `kvup eus restore pool-paused/${pool} --keep-current     leaves it unpaused and forgets the saved value`,
+      `${restoringByName(`pool-paused/${pool}`)} --keep-current     leaves it unpaused and forgets the saved value`,
       `${command} --accept override-changed     pauses it again`,
     ],
   }

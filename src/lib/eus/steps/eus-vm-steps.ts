@@ -11,6 +11,7 @@ import { minutes, seconds } from '../../kube/clock.ts'
 import type { EusRequest } from '../window.ts'
 import { type UpdatesPause, workloadsMoved } from '../../vms/vms-updated.ts'
 import { type RefusedVms, restoreVm, vmsInOrder } from '../../vms/unblock/restore-vms.ts'
+import type { Meanwhile } from '../../vms/pause-updates.ts'
 import { overriddenVms, type VmRef } from '../../vms/unblock/vm-overrides.ts'
 
 /** Ids of the risks that are taken, and the line that takes one more. */
@@ -149,11 +150,16 @@ async function stuckIn(reader: Reader, owner: Owner): Promise<number> {
 }
 
 /**
- * Gives VMs back what `kvup workloads unblock` lent them, as `kvup workloads restore` does: behind the pools, for the drains of their nodes need it. One that the server
+ * Gives VMs back what `kvup workloads unblock` lent them, as `kvup restore-settings` does: behind the pools, for the drains of their nodes need it. One that the server
  * refuses is told, keeps its note, and keeps no window open.
  */
-export const vmsRestored = (vms: readonly VmRef[], refused: RefusedVms = new Map()): readonly Step[] =>
-  vms.map((ref) => restoreVm(ref, 'ask', refused))
+export function vmsRestored(
+  vms: readonly VmRef[],
+  meanwhile: Meanwhile = 'ask',
+  refused: RefusedVms = new Map(),
+): readonly Step[] {
+  return vms.map((ref) => restoreVm(ref, meanwhile, refused))
+}
 
 /**
  * The same at the end of a window, whoever lent it meanwhile: steps are listed often, so that each VM is read only where there is one that was not seen before. Those
@@ -172,7 +178,7 @@ export function vmsRestoredNow(atFirst: readonly VmRef[]): (reader: Reader) => P
     } catch (error) {
       if (!(error instanceof ApiError) || error.status !== 403) throw error
     }
-    return vmsRestored(observed, refused)
+    return vmsRestored(observed, 'ask', refused)
   }
 }
 

@@ -13,7 +13,15 @@ import type {
   Where,
   Writer,
 } from '../cluster.ts'
-import { groupOf, isRecord, type Kind, type KubeObject, parseLabels, resourceOf } from '../object.ts'
+import {
+  groupOf,
+  isRecord,
+  type Kind,
+  type KubeObject,
+  type OwnerReference,
+  parseLabels,
+  resourceOf,
+} from '../object.ts'
 import { HyperConvergeds } from '../kinds/operator-kinds.ts'
 import { shellWord } from '../shell-line.ts'
 import { KubeVirts } from '../kinds/kubevirt-kinds.ts'
@@ -28,10 +36,6 @@ export interface SavedCluster extends Cluster {
   readonly files?: readonly string[]
   /** Of a folder: files that hold nothing of a cluster, or are broken. */
   readonly passedOver?: readonly PassedOver[]
-  /** Of a folder: the same cluster at other moments, the newest first, then other clusters. */
-  readonly earlier?: readonly SavedCluster[]
-  /** In such a folder: it is of another cluster than what is judged first. */
-  readonly otherCluster?: true
 }
 
 /** A file of a folder that was not read, by its path in it. */
@@ -60,7 +64,7 @@ export function savedCluster(
   for (const file of files) requireWhole(file)
   const objects = all.filter((object) => !isIndex(object))
   requireKnownFormat(from, index, objects)
-  if (files.length === 1) requireOneCluster(from, objects)
+  requireOneCluster(from, objects)
   const saved: Saved = {
     file: from,
     objects: new SavedObjects(objects),
@@ -136,7 +140,10 @@ const kindsOfOne = new Set([KubeVirts.kind, 'Node', 'Namespace'])
 
 function requireOneCluster(from: string, objects: readonly KubeObject[]): void {
   const uids = new Map<string, string>()
-  for (const { kind, metadata } of objects) {
+  const owners = objects.flatMap(({ kind, metadata }) =>
+    kind === 'ClusterOperator' ? (metadata.ownerReferences ?? []).map(asObject) : [],
+  )
+  for (const { kind, metadata } of [...objects, ...owners]) {
     const { name, namespace = '', uid } = metadata
     const what = `${kind}/${name}`
     if (uid === undefined || !(onlyOnes.has(what) || kindsOfOne.has(kind))) continue
@@ -149,6 +156,8 @@ function requireOneCluster(from: string, objects: readonly KubeObject[]): void {
     uids.set(place, uid)
   }
 }
+
+const asObject = ({ kind, name, uid }: OwnerReference) => ({ kind, metadata: { name, uid, namespace: '' } })
 
 const kinds: Record<Exclude<Needed, 'any'>, readonly Kind[]> = {
   kubevirt: [KubeVirts],

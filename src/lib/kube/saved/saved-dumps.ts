@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs'
-import { basename, dirname, join, relative } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { readBounded } from '../bounded-file.ts'
 import * as core from '../kinds/core-kinds.ts'
 import * as extension from '../kinds/extension-kinds.ts'
@@ -8,19 +8,9 @@ import * as openshift from '../kinds/openshift-kinds.ts'
 import * as operator from '../kinds/operator-kinds.ts'
 import * as workload from '../kinds/workload-kinds.ts'
 import { groupOf, isRecord, type Kind } from '../object.ts'
-import { latestTime } from './saved-cluster.ts'
+import { shellWord } from '../shell-line.ts'
+import { unfit } from './saved-cluster.ts'
 import type { ParsedFile } from './saved-file.ts'
-
-/** Files of one folder that were written at one moment. */
-export interface Dump {
-  files: readonly ParsedFile[]
-  /** Where the dump itself says when it was taken. */
-  at?: Date
-  /** Where it lies, if it has a folder of its own. */
-  folder?: string
-  /** It is of another cluster than the first dump. */
-  otherCluster?: true
-}
 
 const kinds = [core, extension, kubevirt, openshift, operator, workload]
   .flatMap((module): unknown[] => Object.values(module))
@@ -36,7 +26,12 @@ function isKind(value: unknown): value is Kind {
 
 /** What a must-gather names by its group, above or below its namespace: one object, or the list of all. */
 const ofGroup =
-  /(?:^|\/)(?:cluster-scoped-resources|namespaces\/[^/]+)\/(?<group>[^/]+)\/(?<plural>[^/]+?)(?:\/[^/]+)?\.(?:ya?ml|json)$/u
+  /(?:^|\/)(?:cluster-scoped-resources|namespaces\/[^/]+)\/(?<group>[^/]+)\/(?<plural>[^/]+?)(?:(?:\/custom)?\/[^/]+)?\.(?:ya?ml|json)$/u
+/** That of OpenShift Virtualization: a folder for each kind, named as its CRD. */
+const ofCrd =
+  /(?:^|\/)(?:cluster-scoped-resources|namespaces\/[^/]+\/crs)\/(?<plural>[^/.]+)\.(?<group>[^/]+)\/[^/]+\.ya?ml$/u
+/** And what it has of OLM, with a line of dashes between two objects. */
+const withoutExtension = /(?:^|\/)namespaces\/[^/]+\/(?:installplans|subscriptions)$/u
 const inLayout = /(?:^|\/)(?:cluster-scoped-resources|namespaces)\//u
 /** `namespaces/NS/pods/POD/POD.yaml`, which `core/pods.yaml` has as well; only where that is missing it tells something. */
 const ofPod = /(?:^|\/)namespaces\/[^/]+\/pods\/(?<pod>[^/]+)\/\k<pod>\.ya?ml$/u
@@ -46,84 +41,86 @@ const ofPod = /(?:^|\/)namespaces\/[^/]+\/pods\/(?<pod>[^/]+)\/\k<pod>\.ya?ml$/u
  */
 export function isAsked(path: string): boolean {
   const name = path.replaceAll('\\', '/').replace(/\.gz$/u, '')
+  if (withoutExtension.test(name)) return true
+  if (!/\.(?:ya?ml|json|ndjson|jsonl)$/iu.test(name)) return false
   if (!inLayout.test(name)) return true
-  const { group, plural } = ofGroup.exec(name)?.groups ?? {}
+  const { group, plural } = (ofCrd.exec(name) ?? ofGroup.exec(name))?.groups ?? {}
   if (group !== undefined && plural !== undefined && asked.has(`${group}/${plural}`)) return true
   return ofPod.test(name)
 }
 
-interface Group {
-  /** The folder of a must-gather; absent for files that lie about. */
-  folder?: string
+/** Where a file lies, and when that was gathered. */
+interface Place {
+  /** The folder of a must-gather; of a file that lies about that in which it lies. */
+  folder: string
+  /** Absent where nothing says so. */
   at?: Date
-  /** The file that says when; one gather by several images has one of them. */
-  clock?: string
-  files: ParsedFile[]
-  otherCluster?: true
+  /** A must-gather reads some objects twice within its minutes. */
+  inLayout: boolean
 }
 
-/**
- * The dumps that the files are of, the newest first, those of another cluster than the others last. Files that do not contradict one another are of one, unless they say themselves that they are of other
- * times, or what they hold cannot be of one cluster.
- */
-export function dumpsIn(files: readonly ParsedFile[], from: string): readonly Dump[] {
-  const groups = groupsOf(files, from.replace(/(?<=.)[/\\]+$/u, '')).flatMap((group) =>
-    group.at ? [group] : apart(group),
-  )
-  const dumps: { group: Group; states: States }[] = []
-  for (const group of newestFirst(groups)) {
-    const fits = dumps.find(
-      (dump) =>
-        isOneGather(dump.group, group) || (isNear(dump.group, group) && agree(dump.states, group.files)),
-    )
-    const states = fits?.states ?? new Map()
-    if (fits) fits.group.files.push(...group.files)
-    else dumps.push({ group, states })
-    remember(group.files, states)
-  }
-  return newestFirst(dumps.flatMap(({ group }) => (group.at ? [group] : byCluster(group))))
+/** The files of one moment, what was gathered last behind all else; the moment where a must-gather says so. */
+interface Moment {
+  files: readonly ParsedFile[]
+  at?: Date
+}
+
+/** Throws `usage` for files of several moments: they would be judged as what no cluster ever was. */
+export function momentOf(files: readonly ParsedFile[], from: string): Moment {
+  const root = from.replace(/(?<=.)[/\\]+$/u, '')
+  const places = new Map<string, Place>()
+  const placed = files
+    .map((file) => ({ file, place: placeOf(file.file, root, places) }))
+    .toSorted((a, b) => timeOf(a.place) - timeOf(b.place))
+  const timed = placed.filter(({ place }) => place.at !== undefined)
+  const [first, last] = [timed[0]?.place, timed.at(-1)?.place]
+  if (first && last && timeOf(last) - timeOf(first) > hour)
+    throw several(from, `${first.folder} and ${last.folder} were gathered at different times`, last.folder)
+  const known = new Map<string, { state: string; file: ParsedFile; place: Place }>()
+  for (const { file, place } of placed)
+    for (const object of file.objects.filter(isOfUse)) {
+      const [key, state] = [keyOf(object), stateOf(object)]
+      const before = known.get(key)
+      const isSame = before === undefined || before.state === state
+      if (!isSame && !areOneGather(before.place, place))
+        throw several(
+          from,
+          `${object.kind} ${object.metadata.name} is different in ${before.file.file} and ${file.file}`,
+        )
+      known.set(key, { state, file, place })
+    }
+  return { files: placed.map(({ file }) => file), ...(last?.at && { at: last.at }) }
 }
 
 const hour = 3_600_000
 
-const isOneGather = (a: Group, b: Group): boolean => a.clock !== undefined && a.clock === b.clock
+const timeOf = ({ at }: Place): number => at?.getTime() ?? 0
 
-const isNear = (a: Group, b: Group): boolean =>
-  !a.at || !b.at || Math.abs(a.at.getTime() - b.at.getTime()) < hour
+const areOneGather = (a: Place, b: Place): boolean =>
+  (a.at !== undefined && b.at !== undefined) || (a.folder === b.folder && a.inLayout && b.inLayout)
 
-const timeOf = ({ at, files }: Group): number =>
-  at?.getTime() ?? Date.parse(latestTime(files.flatMap(({ objects }) => objects)) ?? '1970-01-01T00:00:00Z')
+const several = (from: string, why: string, newest?: string): Error =>
+  unfit(from, `it has more than one moment: ${why}`, 'any', [
+    newest === undefined
+      ? 'put the files of one moment into a folder of their own'
+      : `kvup status --from ${shellWord(newest)}     reads the newest`,
+  ])
 
-const newestFirst = (groups: readonly Group[]): Group[] =>
-  groups
-    .map((group) => ({ group, time: timeOf(group), other: Number(group.otherCluster ?? 0) }))
-    .toSorted((a, b) => a.other - b.other || b.time - a.time)
-    .map(({ group }) => group)
-
-function groupsOf(files: readonly ParsedFile[], from: string): readonly Group[] {
-  const groups = new Map<string, Group>()
-  for (const file of files) {
-    const folder = folderOf(file.file, from)
-    const group = groups.get(folder) ?? { folder, files: [], ...timestampIn(folder, from) }
-    groups.set(folder, group)
-    group.files.push(file)
-  }
-  return [...groups.values()]
-}
-
-/** Of a file in the layout of a must-gather the folder that has it; of any other that in which it lies. */
-function folderOf(file: string, from: string): string {
-  const path = relative(from, file).replaceAll('\\', '/')
+function placeOf(file: string, root: string, known: Map<string, Place>): Place {
+  const path = relative(root, file).replaceAll('\\', '/')
   const layout = inLayout.exec(path)
-  return layout === null ? dirname(file) : join(from, path.slice(0, layout.index))
+  const folder = layout === null ? dirname(file) : join(root, path.slice(0, layout.index))
+  const key = `${layout !== null} ${folder}`
+  const place = known.get(key) ?? { folder, inLayout: layout !== null, ...timestampIn(folder, root) }
+  known.set(key, place)
+  return place
 }
 
 /** `timestamp` of a must-gather, beside its images' folders or in one: when it began and when it ended. */
-function timestampIn(folder: string, from: string): Pick<Group, 'at' | 'clock'> {
+function timestampIn(folder: string, from: string): Pick<Place, 'at'> {
   for (let within = folder; ; within = dirname(within)) {
-    const clock = join(within, 'timestamp')
-    const at = lastTime(clock)
-    if (at) return { at, clock }
+    const at = lastTime(join(within, 'timestamp'))
+    if (at) return { at }
     // `./x` and `x` are one folder.
     if (relative(from, within) === '' || within === dirname(within)) return {}
   }
@@ -149,23 +146,6 @@ function textOf(file: string): string {
   }
 }
 
-/** What is known of each object, by its name. */
-type States = Map<string, string>
-
-/** Whether none of these objects is known with other contents. What nobody asks for makes no difference. A folder may hold thousands of files: each is looked at once. */
-const agree = (states: States, files: readonly ParsedFile[]): boolean =>
-  files.every(({ objects }) =>
-    objects.filter(isOfUse).every((object) => {
-      const state = states.get(keyOf(object))
-      return state === undefined || state === stateOf(object)
-    }),
-  )
-
-function remember(files: readonly ParsedFile[], states: States): void {
-  for (const { objects } of files)
-    for (const object of objects.filter(isOfUse)) states.set(keyOf(object), stateOf(object))
-}
-
 type Objects = ParsedFile['objects'][number]
 
 const isOfUse = ({ apiVersion, kind }: Objects): boolean =>
@@ -176,148 +156,3 @@ const keyOf = ({ apiVersion, kind, metadata: { namespace = '', name } }: Objects
 
 /** Its resourceVersion is of the moment; without one all that it says. */
 const stateOf = (object: Objects): string => object.metadata.resourceVersion ?? JSON.stringify(object)
-
-/** Files that lie about, as `monday-cv.yaml` and `tuesday-cv.yaml`: those whose names begin alike belong together, where they contradict one another. */
-function apart(group: Group): readonly Group[] {
-  if (inOneLayout(group) || isWhole(group.files)) return [group]
-  const named = new Map<string, ParsedFile[]>()
-  for (const file of group.files) {
-    const stem = stemOf(file.file)
-    named.set(stem, [...(named.get(stem) ?? []), file])
-  }
-  return [...named.values()].flatMap((files) =>
-    isWhole(files) ? [{ files }] : files.map((file) => ({ files: [file] })),
-  )
-}
-
-/** No object stands in two of them with other contents. */
-function isWhole(files: readonly ParsedFile[]): boolean {
-  const states: States = new Map()
-  return files.every((file) => {
-    const agrees = agree(states, [file])
-    remember([file], states)
-    return agrees
-  })
-}
-
-/** A must-gather reads some objects twice within its minutes. */
-const inOneLayout = ({ folder, files }: Group): boolean =>
-  folder !== undefined &&
-  files.some(({ file }) => inLayout.test(relative(folder, file).replaceAll('\\', '/')))
-
-/** Its name without what it holds: `day1` of `day1-clusterversion.yaml`. */
-const stemOf = (file: string): string =>
-  basename(file)
-    .replace(/\.(?:ya?ml|json|ndjson|jsonl)(?:\.gz)?$/u, '')
-    .replace(/[-_.]?[a-z]+$/iu, '')
-
-/** What the objects of a file tell of the cluster that they are of. */
-interface Traces {
-  /** ms: when what every cluster has from its installation on was made. */
-  installed: readonly number[]
-  /** ms: the latest time that it speaks of. */
-  latest: number
-  /** Of the ClusterVersion, as it says itself or as its ClusterOperators say. */
-  versions: readonly string[]
-  /** Names of rendered configurations, which are hashes of what a cluster is configured with. */
-  configs: readonly string[]
-}
-
-function tracesOf({ objects }: ParsedFile): Traces {
-  return {
-    installed: objects
-      .filter(isInstalled)
-      .map(({ metadata }) => Date.parse(metadata.creationTimestamp ?? ''))
-      .filter((time) => !Number.isNaN(time)),
-    latest: Date.parse(latestTime(objects) ?? ''),
-    versions: objects.flatMap(versionOf),
-    configs: objects.flatMap(configsOf),
-  }
-}
-
-/** Of parts that come later, as of an operator that a release brings, nothing follows. */
-function isInstalled({ kind, metadata: { name } }: Objects): boolean {
-  if (kind === 'ClusterVersion') return name === 'version'
-  if (kind === 'MachineConfigPool') return name === 'master'
-  return kind === 'ClusterOperator' && (name === 'machine-config' || name === 'kube-apiserver')
-}
-
-function versionOf({ kind, metadata }: Objects): string[] {
-  if (kind === 'ClusterVersion') return metadata.uid === undefined ? [] : [metadata.uid]
-  if (kind !== 'ClusterOperator') return []
-  return (metadata.ownerReferences ?? []).flatMap((owner) =>
-    owner.kind === 'ClusterVersion' ? [owner.uid] : [],
-  )
-}
-
-const note = 'machineconfiguration.openshift.io'
-
-function configsOf(object: Objects): string[] {
-  const { kind, metadata } = object
-  if (kind === 'MachineConfig') return [metadata.name]
-  if (kind === 'Node')
-    return [`${note}/currentConfig`, `${note}/desiredConfig`].flatMap(
-      (name) => metadata.annotations?.[name] ?? [],
-    )
-  if (kind !== 'MachineConfigPool') return []
-  const { spec, status } = object as openshift.MachineConfigPool
-  return [spec?.configuration?.name, status?.configuration?.name].filter((name) => name !== undefined)
-}
-
-interface Traced {
-  file: ParsedFile
-  traces: Traces
-}
-
-const day = 24 * hour
-
-/** One of them speaks of nothing that is not over days before the other was installed, or they have two ClusterVersions. */
-function areOfOtherClusters(a: readonly Traced[], b: readonly Traced[]): boolean {
-  if (isOverBefore(a, b) || isOverBefore(b, a)) return true
-  const [one = [], other = []] = [a, b].map((some) => some.flatMap(({ traces }) => traces.versions))
-  return one.length > 0 && other.length > 0 && !one.some((uid) => other.includes(uid))
-}
-
-function isOverBefore(early: readonly Traced[], late: readonly Traced[]): boolean {
-  const made = Math.min(...late.flatMap(({ traces }) => traces.installed))
-  if (early.every(({ traces }) => traces.installed.length === 0)) return false
-  const latest = Math.max(...early.map((one) => one.traces.latest).filter((time) => !Number.isNaN(time)))
-  return Number.isFinite(made) && Number.isFinite(latest) && latest + day < made
-}
-
-/** Files that cannot be of one cluster apart, the cluster of the ClusterVersion first; what tells nothing of its own is of that. */
-function byCluster(group: Group): readonly Group[] {
-  const traced = group.files.map((file) => ({ file, traces: tracesOf(file) }))
-  const [telling, silent] = [traced.filter(tells), traced.filter((one) => !tells(one))]
-  const clusters: Traced[][] = []
-  for (const part of linked(telling).toSorted((a, b) => Number(hasVersion(b)) - Number(hasVersion(a)))) {
-    const fits = clusters.find((cluster) => !areOfOtherClusters(cluster, part))
-    if (fits) fits.push(...part)
-    else clusters.push([...part])
-  }
-  if (clusters.length < 2) return [group]
-  const [first = [], ...others] = clusters.map((some) => some.map(({ file }) => file))
-  return [
-    { files: [...first, ...silent.map(({ file }) => file)] },
-    ...others.map((files) => ({ files, otherCluster: true as const })),
-  ]
-}
-
-const tells = ({ traces: { installed, versions, configs } }: Traced): boolean =>
-  installed.length + versions.length + configs.length > 0
-
-/** Pools, nodes and configurations that name one another. */
-function linked(files: readonly Traced[]): readonly (readonly Traced[])[] {
-  let parts: Traced[][] = []
-  for (const one of files) {
-    const names = new Set(one.traces.configs)
-    const near = parts.filter((part) =>
-      part.some(({ traces }) => traces.configs.some((name) => names.has(name))),
-    )
-    parts = [...parts.filter((part) => !near.includes(part)), [...near.flat(), one]]
-  }
-  return parts
-}
-
-const hasVersion = (files: readonly Traced[]): boolean =>
-  files.some(({ file }) => file.objects.some(({ kind }) => kind === 'ClusterVersion'))

@@ -5,20 +5,18 @@ import { createGzip, gunzip } from 'node:zlib'
 import { mostBytes, readBounded, tooLarge } from '../bounded-file.ts'
 import { KvupError, usageError } from '../errors.ts'
 import { type Needed, type PassedOver, type SavedCluster, savedCluster, unfit } from './saved-cluster.ts'
-import { type Dump, dumpsIn, isAsked } from './saved-dumps.ts'
+import { isAsked, momentOf } from './saved-dumps.ts'
 import { deepest, isRecord, isTooDeep, type KubeObject, withoutNulls } from '../object.ts'
 import type { Document } from 'yaml'
 import { createWriteStream } from 'node:fs'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 
-const wanted = /\.(ya?ml|json|ndjson|jsonl)(\.gz)?$/i
 const unzipped = promisify(gunzip)
 
 /**
- * The cluster that a file or a folder holds; a gz is known by its first bytes. In a folder, that of a must-gather too, files without Kubernetes objects and broken ones are passed over,
- * and dumps of several moments are told apart: the newest is the answer, the others lie in `earlier`. Throws `usage` for what is not there, for a single
- * file that is broken (with file and line), and for what holds nothing of what is needed.
+ * The cluster that a file or a folder holds; a gz is known by its first bytes. In a folder, that of must-gathers too, files without Kubernetes objects and broken ones are passed over. Throws
+ * `usage` for what is not there, for a single file that is broken (with file and line), for a folder of several moments or clusters, and for what holds nothing of what is needed.
  */
 export async function readSaved(from: string, needed?: Needed): Promise<SavedCluster> {
   const files = await filesIn(from)
@@ -26,16 +24,9 @@ export async function readSaved(from: string, needed?: Needed): Promise<SavedClu
   if (only === from) return savedCluster([await parseSaved(await textOf(from), from)], from, needed)
   const { parsed, passedOver, first } = await parseFolder(files, from)
   if (parsed.length === 0 && first !== undefined) throw first
-  const [newest = { files: parsed }, ...before] = dumpsIn(parsed, from)
-  const earlier = before.map((one) => savedDump(one, one.folder ?? from, 'any'))
-  return { ...savedDump(newest, from, needed ?? 'kubevirt'), passedOver, earlier }
+  const { files: whole, at } = momentOf(parsed, from)
+  return { ...savedCluster(whole, from, needed, at), files: whole.map(({ file }) => file), passedOver }
 }
-
-const savedDump = (dump: Dump, from: string, needed: Needed): SavedCluster => ({
-  ...savedCluster(dump.files, from, needed, dump.at),
-  files: dump.files.map(({ file }) => file),
-  ...(dump.otherCluster && { otherCluster: true }),
-})
 
 interface Folder {
   parsed: ParsedFile[]
@@ -88,7 +79,7 @@ async function filesIn(from: string): Promise<string[]> {
   try {
     if (!(await stat(from)).isDirectory()) return [from]
     const names = await readdir(from, { recursive: true })
-    const files = names.filter((name) => wanted.test(name) && isAsked(name)).toSorted()
+    const files = names.filter(isAsked).toSorted()
     if (files.length === 0) throw unfit(from, 'the folder has no .yaml, .json or .ndjson')
     return files.map((name) => join(from, name))
   } catch (error) {
@@ -151,61 +142,24 @@ export interface ParsedFile {
 async function parseSaved(text: string, file: string, folder = false): Promise<ParsedFile> {
   const documents = await documentsOf(text, file)
   const parsed: Unfolded = { objects: [], empty: [], lenient: folder }
-  for (const { value, line } of documents)
-    unfold({ value: folder ? withKind(value, file) : value, line }, file, parsed)
+  for (const { value, line } of documents) unfold({ value, line }, file, parsed)
   const { objects, empty } = parsed
   const alerts = folder ? alertsIn(documents.map(({ value }) => value)) : undefined
   return { file, objects, empty, ...(alerts && { alerts: JSON.stringify({ data: { alerts } }) }) }
 }
 
-/**
- * Alerts as Prometheus has them: of `/api/v1/alerts`, of `/api/v1/rules`, which a must-gather has (`monitoring/prometheus/rules.json`), or of Alertmanager, which an Insights archive has
- * (`config/alerts.json`). Undefined where a file tells nothing of them: rules none of which alerts, silenced alerts alone.
- */
-function alertsIn(values: readonly unknown[]): readonly unknown[] | undefined {
-  const [first] = values
+/** Alerts as Prometheus has them: of `/api/v1/alerts`, or of `/api/v1/rules`, which a must-gather has (`monitoring/prometheus/rules.json`). Undefined for rules none of which alerts. */
+function alertsIn([first]: readonly unknown[]): readonly unknown[] | undefined {
   const data = isRecord(first) && isRecord(first['data']) ? first['data'] : {}
   if (Array.isArray(data['alerts'])) return data['alerts']
   const rules = recordsIn(data['groups'])
     .flatMap(({ rules: some }) => recordsIn(some))
     .filter(({ alerts }) => Array.isArray(alerts))
-  if (rules.length > 0) return rules.flatMap(({ alerts }) => recordsIn(alerts))
-  const active = recordsIn(values).filter(
-    ({ labels, startsAt, status }) =>
-      isRecord(labels) && typeof startsAt === 'string' && isRecord(status) && status['state'] === 'active',
-  )
-  if (active.length === 0) return undefined
-  return active.map(({ labels, annotations, startsAt }) => ({
-    labels,
-    annotations,
-    state: 'firing',
-    activeAt: startsAt,
-  }))
+  return rules.length === 0 ? undefined : rules.flatMap(({ alerts }) => recordsIn(alerts))
 }
 
 const recordsIn = (value: unknown): readonly Record<string, unknown>[] =>
   Array.isArray(value) ? value.filter(isRecord) : []
-
-/** What an Insights archive has under `config`, without saying what it is. */
-const ofInsights: readonly (readonly [RegExp, Pick<KubeObject, 'apiVersion' | 'kind'>])[] = [
-  [/^version$/u, { apiVersion: 'config.openshift.io/v1', kind: 'ClusterVersion' }],
-  [/^infrastructure$/u, { apiVersion: 'config.openshift.io/v1', kind: 'Infrastructure' }],
-  [/^clusteroperator\/[^/]+$/u, { apiVersion: 'config.openshift.io/v1', kind: 'ClusterOperator' }],
-  [
-    /^machineconfigpools\/[^/]+$/u,
-    { apiVersion: 'machineconfiguration.openshift.io/v1', kind: 'MachineConfigPool' },
-  ],
-  [/^node\/[^/]+$/u, { apiVersion: 'v1', kind: 'Node' }],
-]
-
-/** By its place in an Insights archive, where it does not say its kind itself. Pods are left alone: it has some of them only. */
-function withKind(value: unknown, file: string): unknown {
-  if (!isRecord(value) || value['kind'] !== undefined || value['apiVersion'] !== undefined) return value
-  const path = file.replaceAll('\\', '/')
-  const { name = '' } = /(?:^|\/)config\/(?<name>.+)\.json(?:\.gz)?$/u.exec(path)?.groups ?? {}
-  const said = ofInsights.find(([place]) => place.test(name))?.[1]
-  return said === undefined ? value : { ...said, ...value }
-}
 
 async function documentsOf(text: string, file: string): Promise<SavedDocument[]> {
   if (text.trim() === '') throw unreadable(file, 1, 'it is empty')
@@ -352,11 +306,14 @@ function plain(document: Document.Parsed, file: string, line: number): unknown {
   }
 }
 
+/** Between two objects in a must-gather of OpenShift Virtualization. */
+const dashes = /^-{4,}$/gmu
+
 /** Every document of a YAML text; times stay text. Throws `usage` with the line. */
 async function parseYaml(text: string, file: string): Promise<SavedDocument[]> {
   const { LineCounter, parseAllDocuments } = await import('yaml')
   const lines = new LineCounter()
-  const documents = parseAllDocuments(text, { lineCounter: lines })
+  const documents = parseAllDocuments(text.replaceAll(dashes, '---'), { lineCounter: lines })
   if ('empty' in documents) return []
   return documents.map((document) => {
     const [error] = document.errors

@@ -184,7 +184,6 @@ const tookText = ({ tookMs }: JournalRun): string => (tookMs === undefined ? '-'
 
 /** Procedures keep the names by which runs find each other; a person reads what is done. */
 const words: ReadonlyMap<string, string> = new Map([
-  ['hold workload updates', 'pause automatic VM updates'],
   ['restore workload updates', 'resume automatic VM updates'],
   ['update workloads', 'update VMs'],
   ['watch workload updates', 'watch automatic VM updates'],

@@ -6,10 +6,9 @@ import type { VmReason, VmTroubles } from '../../kubevirt/diagnosis/vm-troubles.
 import { brief, count as counted } from '../text.ts'
 import type { TakenRisk } from '../../engine/change.ts'
 import type { Override } from '../../engine/journal.ts'
-import { isOfWindow, restoringLine } from '../../engine/overrides.ts'
+import { isOfWindow, restoringByName, restoringLine, upgradeTarget } from '../../engine/overrides.ts'
 import { spanSince } from '../age.ts'
 import type { Entry } from './status.ts'
-import { shellWord } from '../../kube/shell-line.ts'
 import type { ShownHolder } from '../../kubevirt/lease-holders.ts'
 import { harmlessText } from '../../kube/text.ts'
 
@@ -282,17 +281,13 @@ const settings = new Set(['KubeVirt', 'HyperConverged'])
 export function overrideRemedy(override: Pick<Override, 'id' | 'path' | 'procedure'>): string {
   const { id, path } = override
   if (isOfWindow(override))
-    return withTheWindow.test(id) ? 'kvup eus abort' : `kvup eus restore ${shellWord(id)}`
-  const target = ofUpgrade(override)
+    return withTheWindow.test(id) ? 'kvup eus abort' : restoringByName(id)
+  const target = upgradeTarget(override.procedure)
   if (path === '/spec/imageTag' && target !== undefined) return `kvup upgrade --to ${target}`
   return restoringLine(id)
 }
 
 const withTheWindow = /^(?:pool-paused\/|platform-channel$|desired-update$)/u
-
-/** The release that an upgrade which borrowed it leads to; undefined where something else did, or where it is no version. */
-const ofUpgrade = ({ procedure }: Pick<Override, 'procedure'>): string | undefined =>
-  /^upgrade to (v\d+[\w.+-]*)$/u.exec(procedure)?.[1]
 
 /** `jane was at work until 12s ago on host here (pid 7 is gone)`, or that the lock is held: a Lease alone does not tell who lives. */
 export function holderText({ holder, renewed, gone }: ShownHolder, at: string): string {

@@ -31,20 +31,8 @@ export interface StatusDocument extends Document, StatusReport {
   clock?: string
   /** Who has kvup's lock now. */
   running?: ShownHolder
-  /** Of a folder of dumps: the moment that is judged (RFC 3339), and the files that hold nothing of a cluster. */
+  /** Of a folder: the moment that is judged (RFC 3339), and the files that hold nothing of a cluster. */
   saved?: { asOf: string; passedOver?: readonly { file: string; why: string }[] }
-  /** Dumps of other moments in that folder, the newest first, then of other clusters: each judged for itself. */
-  earlier?: readonly EarlierDump[]
-}
-
-/** What a dump of another moment says, or why it cannot be judged. */
-export interface EarlierDump extends Partial<Layers> {
-  /** RFC 3339. */
-  asOf: string
-  files: readonly string[]
-  /** It is of another cluster than what is judged first. */
-  otherCluster?: true
-  why?: string
 }
 
 /** `settings`: absent where the journal could not be read. `vms`: how many have what `kvup workloads unblock` set; `restore`: the line that restores them. */
@@ -62,7 +50,7 @@ export const statusView: View<StatusDocument> = {
     const [, ...details] = [
       ...apart(layerLines(status, paint, { entry: entryFor(size), wide: size.wide })),
       ...apart(kubeVirtLines(status, paint, size)),
-      ...folderLines(status, paint, size),
+      ...folderLines(status, paint),
     ].flatMap((line) => wrap(line, size.columns))
     return headAndDetails(stateLines(status.state, paint, size), details, size)
   },
@@ -75,42 +63,17 @@ export const statusView: View<StatusDocument> = {
 
 const apart = (part: readonly string[]): readonly string[] => (part.length === 0 ? [] : ['', ...part])
 
-/** Which moment was judged, what was not read, and what the dumps of other moments say. */
-function folderLines({ saved, earlier = [] }: StatusDocument, paint: Paint, size: Size): string[] {
-  if (saved === undefined || (earlier.length === 0 && saved.passedOver === undefined)) return []
-  const { asOf, passedOver = [] } = saved
+/** Which moment was judged, and what was not read. */
+function folderLines({ saved }: StatusDocument, paint: Paint): string[] {
+  if (saved?.passedOver === undefined) return []
+  const { asOf, passedOver } = saved
   const shown = passedOver.slice(0, mostPassedOver).map(({ file, why }) => `passed over ${file}: ${why}`)
   const rest = passedOver.length - shown.length
-  return [
-    '',
-    `as of ${asOf}`,
-    ...[...shown, ...(rest > 0 ? [`passed over ${rest} more`] : [])].map((line) => paint.dim(brief(line))),
-    ...earlier.slice(0, mostDumps).flatMap((dump) => dumpLines(dump, paint, size)),
-    ...(earlier.length > mostDumps
-      ? ['', `and ${earlier.length - mostDumps} more dumps in the same folder (-o json)`]
-      : []),
-  ]
+  const lines = [...shown, ...(rest > 0 ? [`passed over ${rest} more`] : [])]
+  return ['', `as of ${asOf}`, ...lines.map((line) => paint.dim(brief(line)))]
 }
-
-const dumpLines = (
-  dump: NonNullable<StatusDocument['earlier']>[number],
-  paint: Paint,
-  size: Size,
-): string[] => [
-  '',
-  `as of ${dump.asOf}, ${dump.otherCluster ? 'a dump of another cluster' : 'another dump'} in the same folder (${someFiles(dump.files)}):`,
-  ...(dump.why === undefined ? [] : [paint.warn(brief(dump.why))]),
-  ...layerHeadline(dump, paint),
-  ...layerLines({ ...dump, takenAt: dump.asOf }, paint, { entry: entryFor(size), wide: true }),
-]
 
 const mostPassedOver = 3
-const mostDumps = 3
-
-function someFiles(files: readonly string[]): string {
-  const [first = '', ...rest] = files
-  return rest.length === 0 ? first : `${first} and ${rest.length} more`
-}
 
 const entryFor = ({ columns }: Size): Entry => (columns < roomForLabels ? above : beside)
 
@@ -385,26 +348,6 @@ const marks: Record<LayerVerdict, keyof Paint['mark']> = {
   Stalled: 'failed',
   Degraded: 'failed',
   Unknown: 'dot',
-}
-
-function layerHeadline({ overall, window }: Partial<Layers>, paint: Paint): string[] {
-  if (!overall) return []
-  const { verdict, because, notJudged = [] } = overall
-  const isPartly = verdict === 'Healthy' && notJudged.length > 0
-  const parts = [
-    paint.strong('cluster'),
-    isPartly
-      ? paint.warn(`${partlyHealthy} (${notJudged.join(', ')})`)
-      : paint[layerTones[verdict]](verdict.toLowerCase()),
-    ...(window ? [windowText(window)] : []),
-    ...(because === undefined ? [] : [brief(because)]),
-  ]
-  return [parts.join(` ${paint.mark.dot} `)]
-}
-
-function windowText({ from, at }: NonNullable<Layers['window']>): string {
-  const where = [from && `from ${from}`, at && `now at ${at}`].filter(Boolean).join(', ')
-  return `EUS upgrade under way${where === '' ? '' : ` (${where})`}`
 }
 
 interface LayerStyle {

@@ -7,6 +7,7 @@ import {
 import { ApiError, blocked, KvupError } from '../../kube/errors.ts'
 import {
   fieldName,
+  formerChange,
   isOfThisVm,
   type OverrideField,
   noteOff,
@@ -17,6 +18,7 @@ import {
   refOf,
   unreadable,
   valueOf,
+  withValues,
   type VmOverride,
   type VmRef,
   wasText,
@@ -25,7 +27,7 @@ import type { Step, StepContext, StepState } from '../../engine/step.ts'
 import { shellWord } from '../../kube/shell-line.ts'
 import { ensurePlace, namespaceOf, refusesThisVm, restartLine } from '../vm.ts'
 import type { Meanwhile } from '../pause-updates.ts'
-import { placeOf, stepOn, withValues } from './unblock-vms.ts'
+import { placeOf, stepOn } from './unblock-vms.ts'
 import type { CommandContext } from '../../kube/world.ts'
 import type { Override } from '../../engine/journal.ts'
 import { type Forecast, forecastOutdated, forecastUpdates } from '../forecast/vm-forecast.ts'
@@ -74,7 +76,7 @@ type OverrideStatus =
       why: string
     }
   /** There is nothing that could be set back: it can only be left as it is. */
-  | { is: 'unreadable'; id: 'override-unreadable'; why: string }
+  | { is: 'unreadable'; id: 'override-unreadable'; why: string; byHand?: string }
 
 /**
  * Given back only to the VM that was lent it, while nobody changed it, and the runStrategy only while the VM runs (night W1); its evictionStrategy alone starts and stops
@@ -86,7 +88,8 @@ export function overrideStatus(
 ): OverrideStatus | undefined {
   const override = overrideOf(vm)
   if (override === undefined) return undefined
-  if (override === 'unreadable') return { is: 'unreadable', id: 'override-unreadable', why: unreadable }
+  if (override === 'unreadable')
+    return { is: 'unreadable', id: 'override-unreadable', why: unreadable, ...formerChange(vm) }
   if (!isOfThisVm(vm, override)) return { is: 'asks', override, id: 'copied-note', why: copiedText(override) }
   const changed = override.fields.filter((field) => !isAs(vm, field))
   if (changed.length > 0)
@@ -182,35 +185,34 @@ function refusalOf(error: unknown): string | undefined {
   return error.status === 403 || error.status === 400 || refusesThisVm(error) ? error.message : undefined
 }
 
-const asks = (ref: VmRef, { id, why }: Exclude<OverrideStatus, { is: 'to-restore' }>): StepState => ({
+const asks = (ref: VmRef, state: Exclude<OverrideStatus, { is: 'to-restore' }>): StepState => ({
   is: 'blocked',
-  by: why,
-  reason: id,
-  remedy: id === 'override-unreadable' ? [leaveIt([ref])] : rollbackHints([ref]),
+  by: state.why,
+  reason: state.id,
+  remedy: state.is === 'unreadable' ? [...byHandOf(state), leaveIt([ref])] : rollbackHints([ref]),
 })
 
 const namedAtMost = 3
 
-/** The VMs as `kvup workloads restore` takes them; empty where that would be all of them. */
-function named(refs: readonly VmRef[]): string {
-  const [first] = refs
-  const isNamed = refs.length <= namedAtMost && refs.every(({ namespace }) => namespace === first?.namespace)
-  if (first === undefined || !isNamed) return ''
-  return ` ${refs.map(({ name }) => shellWord(name)).join(' ')} -n ${shellWord(first.namespace)}`
-}
+/** The VMs as `kvup restore-settings` takes them; empty where that would be all of them. */
+const named = (refs: readonly VmRef[]): string =>
+  refs.length > namedAtMost ? '' : refs.map((ref) => ` ${shellWord(`vm/${vmNameOf(ref)}`)}`).join('')
+
+const byHandOf = (state: OverrideStatus): readonly string[] =>
+  state.is === 'unreadable' && state.byHand !== undefined ? [state.byHand] : []
 
 /** The answer where nothing is known that could be set back. */
 const leaveIt = (refs: readonly VmRef[]): string =>
-  `kvup workloads restore --keep-current${named(refs)}     keeps the present ${refs.length === 1 ? 'value' : 'values'}`
+  `kvup restore-settings${named(refs)} --keep-current     keeps the present ${refs.length === 1 ? 'value' : 'values'}`
 
 /** The two answers to overrides that ask. */
 const rollbackHints = (refs: readonly VmRef[]): readonly string[] => [
   leaveIt(refs),
-  `kvup workloads restore --overwrite${named(refs)}        sets the saved values anyway`,
+  `kvup restore-settings${named(refs)} --overwrite        sets the saved values anyway`,
 ]
 
 /** Where the server refused it. */
-const retryOf = (ref: VmRef): string => `kvup workloads restore${named([ref])}     tries again`
+const retryOf = (ref: VmRef): string => `kvup restore-settings${named([ref])}     tries again`
 
 /** What is set back: all of them where a person said so. */
 function fieldsOf(rolloutStatus: OverrideStatus): readonly OverrideField[] {
@@ -245,7 +247,7 @@ async function setBack(
     undoneReason,
     `${names} of VM ${ref.namespace}/${ref.name} was set back, but reads otherwise`,
     {
-      remedy: ['kvup workloads restore'],
+      remedy: [retryOf(ref)],
     },
   )
 }
@@ -349,9 +351,12 @@ export function someAsk(asking: readonly SavedVmOverride[]): KvupError {
     `nothing was restored on ${countText(asking.length)} (${firstNames(refs)}): decide first`,
     {
       notes: told.slice(0, toldAtMost).map((vm) => `${vmNameOf(vm)}: ${vm.why}`),
-      remedy: asking.every(({ overrideStatus: state }) => state.is === 'unreadable')
-        ? leaveIt(refs)
-        : rollbackHints(refs),
+      remedy: [
+        ...asking.flatMap(({ overrideStatus: state }) => byHandOf(state)).slice(0, toldAtMost),
+        ...(asking.every(({ overrideStatus: state }) => state.is === 'unreadable')
+          ? [leaveIt(refs)]
+          : rollbackHints(refs)),
+      ],
     },
   )
 }
@@ -375,7 +380,7 @@ export interface UpdatesPausedDocument {
   steps?: readonly DryRunStep[]
 }
 
-/** The end of `kvup workloads restore`. */
+/** The end of `kvup restore-settings`. */
 export interface RestoreDocument {
   apiVersion: 'kvup.io/v1alpha1'
   kind: 'RestoreReport'
@@ -447,17 +452,23 @@ export interface VmsEnd {
   error?: KvupError
 }
 
-/** VMs that were lent something, in the namespace of -n or in all, of these names alone where some are given; where they may not be read, a warning says so. */
+/** VMs that were lent something: these alone where some are given, else those in the namespace of -n or in all; where they may not be read, a warning says so. */
 export async function savedVmOverrides(
   cx: CommandContext,
   { cluster }: SettingsWork,
-  names: readonly string[],
+  refs: readonly VmRef[],
 ): Promise<readonly SavedVmOverride[]> {
-  const namespace = namespaceOf(cx.flags.namespace)
+  const isNamed = refs.length > 0
+  const namespaces = isNamed ? new Set(refs.map((ref) => ref.namespace)) : [namespaceOf(cx.flags.namespace)]
+  const wanted = new Set(refs.map(vmNameOf))
   try {
-    const all = await listVmOverrides(cluster.reader, namespace)
-    if (all.length === 0) await ensurePlace({ cluster }, { namespace })
-    return names.length === 0 ? all : all.filter(({ ref }) => names.includes(ref.name))
+    const all: SavedVmOverride[] = []
+    for (const namespace of namespaces) {
+      const found = await listVmOverrides(cluster.reader, namespace)
+      if (found.length === 0) await ensurePlace({ cluster }, { namespace })
+      all.push(...found)
+    }
+    return isNamed ? all.filter(({ ref }) => wanted.has(vmNameOf(ref))) : all
   } catch (error) {
     if (!(error instanceof ApiError) || error.status !== 403) throw error
     cx.printer.warn(`kvup does not know whether VMs have temporary changes: ${error.message}`)

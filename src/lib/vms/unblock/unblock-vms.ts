@@ -1,4 +1,4 @@
-import type { DeepPartial, Reader, Ref } from '../../kube/cluster.ts'
+import type { Reader, Ref } from '../../kube/cluster.ts'
 import {
   type VirtualMachine,
   type VirtualMachineInstance,
@@ -22,6 +22,7 @@ import {
   refOf,
   replaced,
   unreadable,
+  withValues,
   valueOf,
   type VmOverride,
   type VmRead,
@@ -51,7 +52,7 @@ function unblockStep(ref: VmRef, { who, clusterEviction }: Lending): Step {
     return vm && { vm, is: blockingOf(vm, vmi, { clusterEviction }) }
   }
   return {
-    ...stepOn(ref, { id: 'unblock', title: 'unblock', undo: 'kvup workloads restore' }),
+    ...stepOn(ref, { id: 'unblock', title: 'unblock', undo: 'kvup restore-settings' }),
     async check(cx): Promise<StepState> {
       const found = await blocking(cx)
       if (found === undefined) return { is: 'done', note: 'it is gone' }
@@ -107,18 +108,6 @@ function added(overrides: readonly OverrideField[], override: VmOverride): VmOve
 }
 
 export const placeOf = ({ metadata: { name, namespace } }: VirtualMachine): Ref => ({ name, namespace })
-
-/** A merge patch of borrowed fields; null removes. */
-export function withValues(values: ReadonlyMap<FieldPath, string | null>): DeepPartial<VirtualMachine> {
-  const runStrategy = values.get('/spec/runStrategy')
-  const evictionStrategy = values.get('/spec/template/spec/evictionStrategy')
-  return {
-    spec: {
-      ...(runStrategy !== undefined && { runStrategy }),
-      ...(evictionStrategy !== undefined && { template: { spec: { evictionStrategy } } }),
-    },
-  }
-}
 
 /** What the steps of lending and giving back have in common. */
 export function stepOn(

@@ -4,22 +4,22 @@ import {
   VirtualMachineInstances,
   VirtualMachines,
 } from '../../kube/kinds/kubevirt-kinds.ts'
-import type { Reader, Where } from '../../kube/cluster.ts'
+import type { DeepPartial, Reader, Where } from '../../kube/cluster.ts'
 import { isNotFound } from '../../kube/errors.ts'
-import { isRecord } from '../../kube/object.ts'
+import { shellWord } from '../../kube/shell-line.ts'
 
 /** On the VM, written in the same patch as the change: an override that cannot be lost without it (contract "Temporary changes"). */
 export const overrideAnnotation = 'kvup.io/override'
 /** By which the server finds the VMs that have one. */
 export const overrideLabel = 'kvup.io/override'
-/** What both were called before kvup's first release; what lies in a cluster under it is read, and taken off, as well. */
+/** What both were called before 22 November: what lies in a cluster under it is named, and set back by hand. */
 const formerKey = 'kvup.io/loan'
 const labelValue = 'unblock'
 
 /** What a merge patch writes into the metadata of a VM whose settings are overridden. */
 export const noteOn = (override: VmOverride) => ({
-  annotations: { [overrideAnnotation]: JSON.stringify(override), [formerKey]: null },
-  labels: { [overrideLabel]: labelValue, [formerKey]: null },
+  annotations: { [overrideAnnotation]: JSON.stringify(override) },
+  labels: { [overrideLabel]: labelValue },
 })
 
 /** What a merge patch writes into the metadata of a VM whose settings are restored. */
@@ -77,19 +77,47 @@ export function valueOf({ spec }: VirtualMachine, path: FieldPath): string | und
 /** The last word of its path: what a person calls it. */
 export const fieldName = (path: FieldPath): string => path.slice(path.lastIndexOf('/') + 1)
 
-/** The override that a VM carries. `unreadable`: its note was changed, or taken off and its label left; nothing is guessed then. */
+/** The override that a VM carries. `unreadable`: its note was changed, is an older kvup's, or was taken off and its label left; nothing is guessed then. */
 export function overrideOf({
   metadata: { annotations, labels },
 }: VirtualMachine): VmOverride | 'unreadable' | undefined {
-  const text = annotations?.[overrideAnnotation] ?? annotations?.[formerKey]
+  const text = annotations?.[overrideAnnotation]
   if (text !== undefined) return parsed(text) ?? 'unreadable'
-  const isMarked = labels?.[overrideLabel] !== undefined || labels?.[formerKey] !== undefined
+  const isMarked = [labels?.[overrideLabel], labels?.[formerKey], annotations?.[formerKey]].some(isText)
   return isMarked ? 'unreadable' : undefined
 }
 
 /** False for a note that came along with a copy: of a VM that was cloned, or made anew from a manifest or a backup. One that names no VM is taken for its own. */
 export function isOfThisVm({ metadata }: VirtualMachine, { uid }: VmOverride): boolean {
   return uid === undefined || metadata.uid === undefined || uid === metadata.uid
+}
+
+const isText = (value: unknown): boolean => typeof value === 'string'
+
+/** What an older kvup changed of this VM, and the line that sets it back by hand; undefined where its note is not there, or cannot be read. */
+export function formerChange(vm: VirtualMachine): { why: string; byHand: string } | undefined {
+  const { annotations, name, namespace = '' } = vm.metadata
+  const override = parsed((annotations?.[formerKey] ?? '').replaceAll('"lent":', '"set":'))
+  if (override === undefined || !isOfThisVm(vm, override)) return undefined
+  const back = override.fields.map(({ path, was }) => [path, was.present ? was.value : null] as const)
+  const off = { [formerKey]: null }
+  const body = { metadata: { annotations: off, labels: off }, ...withValues(new Map(back)) }
+  return {
+    why: `an older kvup set ${override.fields.map(overriddenText).join(', ')}`,
+    byHand: `kubectl -n ${shellWord(namespace)} patch vm ${shellWord(name)} --type=merge -p ${shellWord(JSON.stringify(body))}     sets it back`,
+  }
+}
+
+/** A merge patch with these values; null takes a field away. */
+export function withValues(values: ReadonlyMap<FieldPath, string | null>): DeepPartial<VirtualMachine> {
+  const runStrategy = values.get('/spec/runStrategy')
+  const evictionStrategy = values.get('/spec/template/spec/evictionStrategy')
+  return {
+    spec: {
+      ...(runStrategy !== undefined && { runStrategy }),
+      ...(evictionStrategy !== undefined && { template: { spec: { evictionStrategy } } }),
+    },
+  }
 }
 
 /** For a person. */
@@ -100,18 +128,10 @@ function parsed(text: string): VmOverride | undefined {
     const override = JSON.parse(text) as Partial<VmOverride>
     const { by, at, uid, fields } = override
     if (typeof by !== 'string' || !isTime(at) || !isUid(uid) || !Array.isArray(fields)) return undefined
-    const named = fields.map(asNamedNow)
-    return named.every(isOverrideField) ? ({ ...override, fields: named } as VmOverride) : undefined
+    return fields.every(isOverrideField) ? (override as VmOverride) : undefined
   } catch {
     return undefined
   }
-}
-
-/** What a field was set to was called `lent` before kvup's first release. */
-function asNamedNow(field: unknown): Partial<OverrideField> | null {
-  if (!isRecord(field) || field['lent'] === undefined) return field as Partial<OverrideField> | null
-  const { ['lent']: set, ...rest } = field
-  return { ...rest, set } as Partial<OverrideField>
 }
 
 const isTime = (at: unknown) => typeof at === 'string' && !Number.isNaN(Date.parse(at))
@@ -200,21 +220,24 @@ export interface OverriddenVm extends VmRef {
 
 interface OverriddenVms {
   vms: readonly OverriddenVm[]
-  /** Whose note was changed: what they had before is not known. */
-  unreadable: readonly VmRef[]
+  /** Whose note was changed: what they had before is not known, but for a change of an older kvup. */
+  unreadable: readonly (VmRef & Partial<NonNullable<ReturnType<typeof formerChange>>>)[]
 }
 
 /** Every VM with an override, by lists that the server narrows. Throws ApiError. */
 export async function overriddenVms(reader: Reader): Promise<OverriddenVms> {
   const vms: OverriddenVm[] = []
-  const unreadableVms: VmRef[] = []
+  const unreadableVms: OverriddenVms['unreadable'][number][] = []
   for await (const vm of notedVms(reader)) sort(vm, { vms, unreadable: unreadableVms })
   return { vms, unreadable: unreadableVms }
 }
 
-function sort(vm: VirtualMachine, into: { vms: OverriddenVm[]; unreadable: VmRef[] }): void {
+function sort(
+  vm: VirtualMachine,
+  into: { vms: OverriddenVm[]; unreadable: OverriddenVms['unreadable'][number][] },
+): void {
   const override = overrideOf(vm)
-  if (override === 'unreadable') into.unreadable.push(refOf(vm))
+  if (override === 'unreadable') into.unreadable.push({ ...refOf(vm), ...formerChange(vm) })
   else if (override !== undefined)
     into.vms.push({ ...refOf(vm), ...inWords(override), ...(!isOfThisVm(vm, override) && { copied: true }) })
 }

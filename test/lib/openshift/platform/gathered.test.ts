@@ -1,18 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import {
-  ago,
-  clusterOperators,
-  clusterVersion,
-  dump,
-  layerIn,
-  list,
-  node,
-  pool,
-  type Told,
-  told,
-} from './dumps.ts'
+import { ago, clusterOperators, clusterVersion, dump, list, type Told, told } from './dumps.ts'
 
-/** What other programs gather: a must-gather with the rules of its Prometheus, and an Insights archive, whose objects do not say what they are. */
 const history = [
   { version: '4.14.1', started: ago('20d') },
   { version: '4.13.6', started: ago('80d') },
@@ -67,50 +55,5 @@ describe('alerts of a must-gather are in the rules of its Prometheus', () => {
     const { document } = await told(gathered([{ name: 'etcd', rules: [recording] }]))
     expect(alertsOf(document)).toBeUndefined()
     expect(document['saved']).toHaveProperty('passedOver')
-  })
-})
-
-const bare = (object: object) => {
-  const { apiVersion: _version, kind: _kind, ...rest } = object as { apiVersion: string; kind: string }
-  return JSON.stringify(rest)
-}
-
-const alert = (state: string) => ({
-  labels: { alertname: 'etcdNoLeader', severity: 'critical' },
-  annotations: {},
-  startsAt: ago('20m'),
-  status: { inhibitedBy: [], silencedBy: [], state },
-})
-
-const archive = (more: Readonly<Record<string, string>> = {}) =>
-  dump({
-    'config/version.json': bare(cv),
-    ...Object.fromEntries(co.map((one) => [`config/clusteroperator/${one.metadata.name}.json`, bare(one)])),
-    'config/machineconfigpools/worker.json': JSON.stringify(pool('worker')),
-    'config/node/worker-0.json': bare(node('worker-0', 'worker')),
-    'config/pod/openshift-etcd/etcd-0.json': bare({ metadata: { name: 'etcd-0' }, spec: {} }),
-    'config/id.json': '"2f9f8f2a"',
-    'insights-operator/gathers.json': bare({ metadata: { name: 'version' }, status: {} }),
-    ...more,
-  })
-
-describe('an Insights archive', () => {
-  test('its objects are known by their place', async () => {
-    const { document } = await told(archive({ 'config/alerts.json': JSON.stringify([alert('active')]) }))
-    expect(layerIn(document, 'platform')).toMatchObject({ verdict: 'Healthy', says: 'OpenShift 4.14.1' })
-    expect(layerIn(document, 'pool worker')?.verdict).toBe('Healthy')
-    expect(layerIn(document, 'operators')).toBeUndefined()
-    expect(alertsOf(document)).toEqual([{ name: 'etcdNoLeader', severity: 'critical' }])
-    const { passedOver } = document['saved'] as { passedOver: { file: string }[] }
-    expect(passedOver.map(({ file }) => file).toSorted()).toEqual([
-      'config/id.json',
-      'config/pod/openshift-etcd/etcd-0.json',
-      'insights-operator/gathers.json',
-    ])
-  })
-
-  test('silenced alerts alone do not say that none fires', async () => {
-    const silenced = { 'config/silenced_alerts.json': JSON.stringify([alert('suppressed')]) }
-    expect(alertsOf((await told(archive(silenced))).document)).toBeUndefined()
   })
 })

@@ -1,6 +1,11 @@
 import { relative } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { KubeVirts } from '../../../../src/lib/kube/kinds/kubevirt-kinds.ts'
+import type { Cluster } from '../../../../src/lib/kube/cluster.ts'
+import { systemClock } from '../../../../src/lib/kube/clock.ts'
+import { Nodes } from '../../../../src/lib/kube/kinds/core-kinds.ts'
+import { KubeVirts, VirtualMachines } from '../../../../src/lib/kube/kinds/kubevirt-kinds.ts'
+import { Subscriptions } from '../../../../src/lib/kube/kinds/operator-kinds.ts'
+import { runText } from '../../../lib/run-text.ts'
 import { ClusterVersions } from '../../../../src/lib/kube/kinds/openshift-kinds.ts'
 import { Pods } from '../../../../src/lib/kube/kinds/workload-kinds.ts'
 import { readSaved } from '../../../../src/lib/kube/saved/saved-file.ts'
@@ -10,17 +15,15 @@ import {
   clusterOperators,
   clusterVersion,
   dump,
-  hop,
   idle,
-  installed,
   layerIn,
   list,
   nodes,
   pool,
-  type Says,
-  type Told,
   told,
 } from './dumps.ts'
+
+const offline = { cluster: {} as Cluster, clock: systemClock }
 
 /** A row for each of "What oc sees on a real platform, and kvup did not": what was wrong of dumps and folders, by its number. */
 
@@ -121,7 +124,6 @@ describe('a must-gather', () => {
     const { code, document } = await told(folder)
     expect(code).toBe(0)
     expect(document.takenAt).toBe('2026-11-20T12:07:11.000Z')
-    expect(document).not.toHaveProperty('earlier')
     expect(layerIn(document, 'platform')?.says).toBe('OpenShift 4.14.1')
     expect(layerIn(document, 'pool worker')?.verdict).toBe('Healthy')
     expect(document['saved']).toMatchObject({ passedOver: [{ file: expect.stringContaining('rules.json') }] })
@@ -146,8 +148,7 @@ describe('a must-gather', () => {
         metadata: { name: 'kubevirt', namespace: 'openshift-cnv', resourceVersion: '7' },
       }),
     })
-    const { reader, earlier } = await readSaved(folder, 'platform')
-    expect(earlier).toEqual([])
+    const { reader } = await readSaved(folder, 'platform')
     expect(await reader.list(KubeVirts)).toHaveLength(1)
     expect(await reader.list(ClusterVersions)).toHaveLength(1)
   })
@@ -172,41 +173,99 @@ describe('a must-gather', () => {
   })
 })
 
-describe('wrong 12: dumps of two days in one folder', () => {
-  const failing: Says = { type: 'Failing', status: 'True', since: ago('21d'), message: 'an operator fails' }
+describe('wrong 12: a folder of several moments or clusters is no cluster', () => {
   const old = (name: string) => ({
-    [`${name}cv.yaml`]: JSON.stringify({
-      ...clusterVersion({ history: [{ ...hop, started: ago('21d') }, installed], says: [failing] }),
-      metadata: { name: 'version', generation: 3, resourceVersion: '100' },
-    }),
     [`${name}node.yaml`]: list(...nodes('worker', 3, { heartbeat: ago('20d'), revision: '101' })),
   })
-
-  test.each(['before/', 'before-'])('are judged apart, each by its own moment: %s', async (name) => {
-    const folder = cluster({ cv: idle, co: { version: '4.14.1' }, more: old(name) })
-    const { document, text } = await told(folder)
-    expect(document.takenAt).toBe('2026-11-20T12:00:00.000Z')
-    expect(layerIn(document, 'platform')?.verdict).toBe('Healthy')
-    const [earlier, ...others] = document['earlier'] as Told[]
-    expect(others).toEqual([])
-    expect(earlier).toMatchObject({ asOf: '2026-10-31T12:00:00.000Z', overall: { verdict: 'Degraded' } })
-    expect(text).toContain('as of 2026-10-31T12:00:00.000Z, another dump in the same folder')
-    expect(text).not.toContain('for 21 d')
-    expect(text).toMatch(/degraded: OpenShift 4\.13\.6 to 4\.14\.1 fails: an operator fails, for 24 h/u)
+  const ofOther = clusterOperators({ version: '4.14.1' }).map((one) => ({
+    ...one,
+    metadata: {
+      ...one.metadata,
+      ownerReferences: [
+        { apiVersion: 'config.openshift.io/v1', kind: 'ClusterVersion', name: 'version', uid: 'x' },
+      ],
+    },
+  }))
+  test.each([
+    ['in a folder of their own', () => cluster({ cv: idle, more: old('before/') }), /more than one moment/u],
+    ['beside one another', () => cluster({ cv: idle, more: old('before-') }), /more than one moment/u],
+    [
+      'gathered on two days, though nothing contradicts',
+      () => dump({ ...gatheredOn('19'), ...gatheredOn('20') }),
+      /kvup status --from \S+\/20\/must-gather\.local\.1\S* +(?:# )?reads the newest/u,
+    ],
+    [
+      'of two ClusterVersions',
+      () => cluster({ cv: idle, more: { 'co.yaml': list(...ofOther) } }),
+      /two clusters/u,
+    ],
+  ])('%s: exit 2, and what to do', async (_, folder, why) => {
+    const { code, err } = await runText(['status', '--from', folder()], offline)
+    expect(code).toBe(2)
+    expect(err).toMatch(why)
   })
 
-  test('two must-gathers of two days are told by their timestamps, though nothing else would', async () => {
-    const { document } = await told(dump({ ...gatheredOn('19'), ...gatheredOn('20') }))
-    expect(document.takenAt).toBe('2026-11-20T12:07:11.000Z')
-    expect(document['earlier']).toMatchObject([{ asOf: '2026-11-19T12:07:11.000Z' }])
-  })
-
-  test('files that do not contradict one another are one dump, wherever they lie', async () => {
+  test('files that do not contradict one another are one, wherever they lie; what kvup never asks for contradicts nothing', async () => {
+    const setting = (value: string) =>
+      JSON.stringify({
+        apiVersion: 'example.com/v1',
+        kind: 'Setting',
+        metadata: { name: 'a' },
+        spec: { value },
+      })
     const folder = dump({
       'a/cv.yaml': JSON.stringify(clusterVersion(idle)),
       'b/mcp.yaml': list(pool('master'), pool('worker')),
       'c/mcp-again.yaml': list(pool('master')),
+      'a.json': setting('1'),
+      'b.json': setting('2'),
     })
-    expect((await told(folder)).document).not.toHaveProperty('earlier')
+    expect((await told(folder)).code).toBe(0)
   })
+})
+
+test('the must-gather of OpenShift Virtualization is read alone, and beside that of OpenShift', async () => {
+  const virtualization = 'must-gather.local.2/cnv'
+  const ofNamespace = `${virtualization}/namespaces/openshift-cnv`
+  const object = (apiVersion: string, kind: string, name: string, more: object = {}) =>
+    JSON.stringify({ apiVersion, kind, metadata: { name, namespace: 'openshift-cnv' }, ...more })
+  const files = {
+    [`${virtualization}/timestamp`]: '2026-11-20 12:20:00.5 +0000 UTC m=+0.1\n',
+    [`${ofNamespace}/crs/kubevirts.kubevirt.io/kubevirt.yaml`]: object(
+      'kubevirt.io/v1',
+      'KubeVirt',
+      'kubevirt',
+    ),
+    [`${ofNamespace}/crs/other.example.com/x.yaml`]: 'not: [read',
+    [`${ofNamespace}/kubevirt.io/virtualmachines/custom/db.yaml`]: object(
+      'kubevirt.io/v1',
+      'VirtualMachine',
+      'db',
+    ),
+    [`${virtualization}/cluster-scoped-resources/nodes.config.openshift.io/x.yaml`]: 'not: [read',
+    [`${ofNamespace}/subscriptions`]: ['hco', 'other']
+      .map((name) =>
+        [
+          'apiVersion: operators.coreos.com/v1alpha1',
+          'kind: Subscription',
+          `metadata: { name: ${name} }`,
+        ].join('\n'),
+      )
+      .join('\n---------------\n'),
+    [inGather('core/nodes.yaml')]: list(...nodes('worker', 1, { revision: '100' })),
+    [`${virtualization}/cluster-scoped-resources/core/nodes.yaml`]: list(
+      ...nodes('worker', 1, { revision: '101' }),
+    ),
+  }
+  const alone = Object.fromEntries(Object.entries(files).filter(([name]) => name.startsWith(virtualization)))
+  for (const folder of [dump(alone), dump({ ...gathered(idle, '2026-11-20 12:07:11'), ...files })]) {
+    const { reader, takenAt, passedOver = [] } = await readSaved(folder)
+    expect(takenAt).toEqual(new Date('2026-11-20T12:20:00Z'))
+    expect(passedOver.filter(({ file }) => file.includes('cnv'))).toEqual([])
+    expect(await reader.list(KubeVirts)).toHaveLength(1)
+    expect(await reader.list(VirtualMachines)).toHaveLength(1)
+    expect(await reader.list(Subscriptions)).toHaveLength(2)
+    const [seen] = await reader.list(Nodes)
+    expect(seen?.metadata.resourceVersion).toBe('101')
+  }
 })

@@ -93,7 +93,7 @@ test('of a stalled rehearsal nothing is to be continued, undone or restored in t
 
 test('of an EUS rehearsal what ends it stands for all that it restores', () => {
   const source = recorded('stalled-rehearsal.json')
-  const left = ['kvup eus restore workload-updates', 'kvup eus abort'].map((restores) => ({
+  const left = ['kvup restore-settings workload-updates', 'kvup eus abort'].map((restores) => ({
     what: 'x',
     restores,
   }))

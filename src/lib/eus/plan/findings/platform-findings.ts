@@ -89,7 +89,9 @@ function skewed({ snapshot, route, hops }: Judged): readonly Finding[] {
         summary: `the kubelets forbid the next minor (${gate.reason}): ${gate.message}`,
         objects: ['clusteroperator/kube-apiserver'],
         remedy: [
-          'kvup eus restore      unpauses the pools, which then update to the current release',
+          isWindowOpen(snapshot)
+            ? 'kvup eus abort      ends this EUS upgrade, and the pools follow'
+            : 'unpause the pools: their nodes then update to the current release',
           'oc get nodes      until the kubelets are at it',
         ],
       },

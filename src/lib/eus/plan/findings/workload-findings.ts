@@ -145,7 +145,7 @@ function blocking({ snapshot, route }: Judged): readonly Finding[] {
       summary: `${counted(names.length, 'VM', ['cannot', 'cannot'])} be migrated and refuses its eviction: ${someOf(names)}. A pool hangs at ${names.length === 1 ? 'its node' : 'their nodes'}, and is degraded after an hour`,
       objects: names,
       remedy: [
-        'kvup workloads unblock --all      lets drains evict them after their restart; undo: kvup workloads restore',
+        'kvup workloads unblock --all      lets drains evict them after their restart; undo: kvup restore-settings',
         'kvup workloads restart      restarts those that need it',
       ],
     },

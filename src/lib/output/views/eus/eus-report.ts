@@ -5,6 +5,7 @@ import { brief, wrap } from '../../text.ts'
 import { alertLines, changeLines, holderText, takenLines, upToTwenty } from '../report-lines.ts'
 import { dryRunLines } from '../dry-run.ts'
 import type { EusReportDocument } from '../../../eus/run/window-report.ts'
+import { whatOf } from '../../../engine/overrides.ts'
 import type { Part } from '../../../eus/window-status.ts'
 import { headAndDetails } from '../cluster-state.ts'
 import type { EusStatusDocument } from '../../../eus/run/window-status-report.ts'
@@ -86,7 +87,7 @@ function rewrittenLines({ rewritten = [] }: EusReportDocument, paint: Paint): st
 
 function overriddenLines({ overrides }: EusReportDocument, paint: Paint): string[] {
   if (overrides.length === 0) return []
-  const named = overrides.map(({ id }) => id).join(', ')
+  const named = overrides.map(({ id }) => whatOf(id)).join(', ')
   return [`temporary changes: ${named}`, `  ${paint.mark.next} kvup eus abort     # restores them`]
 }
 
