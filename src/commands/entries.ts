@@ -78,17 +78,10 @@ const fleetEntries: readonly Entry[] = [
   },
   {
     name: 'plan',
-    description: 'Make a sealed plan for each cluster, in waves, in one document',
+    description: 'Make a sealed plan for each cluster, and say in which order they go',
     kind: 'FleetPlan',
     formats: ['argo-workflow'],
     load: async () => (await import('./fleet.ts')).fleetPlanCommand,
-  },
-  {
-    name: 'upgrade',
-    description: 'Carry out a fleet plan, wave by wave; the same line continues',
-    kind: 'FleetReport',
-    formats: ['junit', 'argo-workflow'],
-    load: async () => (await import('./fleet.ts')).fleetUpgradeCommand,
   },
 ]
 
@@ -317,14 +310,11 @@ export const entries: readonly Entry[] = [
   {
     name: 'fleet',
     group: 'Upgrade',
-    description: 'Look at, plan and upgrade many clusters, in waves',
+    description: 'Look at, check and plan many clusters',
     manual: {
       examples: [
         ["kvup fleet status --contexts 'prod-*'", 'one line per cluster'],
-        [
-          "kvup fleet plan --contexts 'prod-*' --to v1.8.4 --to-file fleet-plan.yaml",
-          'a sealed plan in waves',
-        ],
+        ["kvup fleet plan --contexts 'prod-*' --to v1.8.4 --to-folder plans", 'a sealed plan of each'],
       ],
     },
     under: fleetEntries,

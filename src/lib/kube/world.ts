@@ -21,8 +21,6 @@ export interface World {
   readonly version: string
   /** As it was typed, quoted so that it works when pasted: what resumes it. */
   readonly commandLine: string
-  /** The fleet run that the command is carried out for, on one of its clusters. */
-  readonly fleet?: { readonly uid: string; readonly wave: number }
   isAlive(pid: number): boolean
   readonly env: Readonly<Record<string, string | undefined>>
   readText(file: string): Promise<string>
