@@ -130,13 +130,6 @@ const formerRollout: Entry = {
   ],
 }
 
-/** The commands under `kvup job`, which its own module makes. */
-const jobEntries: readonly Entry[] = [
-  { name: 'status', description: 'Show how far a Job of kvup is', kind: 'JobStatus' },
-  { name: 'logs', description: 'Print what a pod of a Job said', kind: 'JobLogs' },
-  { name: 'delete', description: 'Remove a Job with its rights', kind: 'JobDeleted' },
-]
-
 export const entries: readonly Entry[] = [
   {
     name: 'status',
@@ -349,7 +342,6 @@ export const entries: readonly Entry[] = [
     description: 'Let the cluster run an upgrade itself, as a Job',
     kind: 'JobManifests',
     load: async () => (await import('./job.ts')).jobCommand,
-    under: jobEntries,
   },
   {
     name: 'demo',

@@ -91,22 +91,13 @@ test('demo --serve: where it was, once Ctrl-C has ended it', async () => {
   expect({ code: ran.code, wrong: wrongIn(ran.documents) }).toEqual({ code: 0, wrong: [] })
 })
 
-test('job: made, applied, looked at, its log, removed, and what fails', async () => {
+test('job: printed, and what fails', async () => {
   const { kvup } = await simulated({ version: 'v1.7.4', operator: 'v1.8.4', method: 'image-tag', vms: 1 })
   const make = `job --image r/kvup@sha256:${'0'.repeat(64)} -o json`
-  const ran = [
-    await kvup(`${make} -- upgrade --to v1.8.4 --yes`),
-    await kvup(`${make} --apply -- upgrade --to v1.8.4 --yes`),
-    await kvup('job status -o json'),
-    await kvup('job logs -o json --pod none'),
-    await kvup('job delete -o json'),
-    await kvup('job delete --accept job-running -o json'),
-    await kvup('job logs -o json'),
-    await kvup(`${make} -- status`),
-  ]
+  const ran = [await kvup(`${make} -- upgrade --to v1.8.4 --yes`), await kvup(`${make} -- status`)]
   const wrong = ran.flatMap(({ documents }) => wrongIn(documents))
   expect({ codes: ran.map(({ code }) => code), wrong }).toEqual({
-    codes: [0, 0, 0, 2, 3, 0, 3, 2],
+    codes: [0, 2],
     wrong: [],
   })
 })
