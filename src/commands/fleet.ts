@@ -118,7 +118,7 @@ export function fleetPlanCommand(wire: Wire): Command {
   const command = new Command('plan')
   for (const option of [
     ...fleetFlags(),
-    ...planningFlags().map((option) => (planned.has(option.long ?? '') ? option : option.hideHelp())),
+    ...planningFlags().map((flag) => (planned.has(flag.long ?? '') ? flag : flag.hideHelp())),
     new Option('--canary <glob>', 'clusters of the first group').argParser(globs),
     new Option('--group-size <n>', 'clusters of each further group').default('5'),
     new Option('--to-folder <folder>', 'save the plan of each cluster there, as UID.yaml'),

@@ -214,7 +214,7 @@ export async function showPlan(cx: Context, options: PlanOptions): Promise<ExitC
 export async function makePlan(
   cx: Context,
   options: PlanOptions,
-): Promise<{ document: PlanDocument; ensureMayRun(): void }> {
+): Promise<{ document: PlanDocument; ensureMayRun: () => void }> {
   typedTarget(options)
   const { cluster, clock, saved } = await readerFor(cx, options.from)
   await ensurePlace({ cluster, saved }, { namespace: cx.flags?.namespace })

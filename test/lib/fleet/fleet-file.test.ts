@@ -41,9 +41,10 @@ test('contexts by a pattern, in the order of the kubeconfig', () => {
   expect(contextsLike(names, ['prod.2', 'stag?'])).toEqual(['stage', 'prod.2'])
 })
 
+const told = (size: number, ...members: readonly { name: string; group?: number }[]) =>
+  groupsOf(members, size).map(({ group, members: some }) => [group, some.map(({ name }) => name).join('')])
+
 test('groups: canary, those that say theirs, counted through, the rest by size', () => {
-  const told = (size: number, ...members: readonly { name: string; group?: number }[]) =>
-    groupsOf(members, size).map(({ group, members: some }) => [group, some.map(({ name }) => name).join('')])
   const rest = ['a', 'd', 'e'].map((name) => ({ name }))
   expect(told(2, ...rest, { name: 'b', group: 7 }, { name: 'f', group: 3 }, { name: 'c', group: 0 })).toEqual(
     [

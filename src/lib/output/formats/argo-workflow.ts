@@ -10,22 +10,11 @@ export function argoWorkflow(plan: Pick<FleetPlanDocument, 'to' | 'clusters'>): 
   const { to, clusters } = plan
   if (!isWhole(plan)) return '# There is no workflow: the plan is not sealed.\n'
   ensureCarried(clusters)
-  const groups = [...new Set(clusters.map(({ group = 0 }) => group))]
-  const steps = groups.flatMap((group, index) => [
-    clusters
-      .filter((one) => one.group === group)
-      .map(({ name, context, uid }, at) => ({
-        name: stepName(group, at, name),
-        template: 'cluster',
-        arguments: {
-          parameters: [
-            { name: 'context', value: context },
-            { name: 'uid', value: uid },
-          ],
-        },
-      })),
-    ...(group === 0 && index < groups.length - 1 ? [[{ name: 'look-at-canary', template: 'person' }]] : []),
-  ])
+  const numbers = [...new Set(clusters.map(({ group }) => group))]
+  const groups = numbers.map((group) => clusters.filter((one) => one.group === group).map(stepOf))
+  // Behind the canary a person looks.
+  if (numbers[0] === 0 && numbers.length > 1)
+    groups.splice(1, 0, [{ name: 'canary-well', template: 'person' }])
   const workflow = {
     apiVersion: 'argoproj.io/v1alpha1',
     kind: 'Workflow',
@@ -54,7 +43,7 @@ export function argoWorkflow(plan: Pick<FleetPlanDocument, 'to' | 'clusters'>): 
         { name: 'kubeconfig', secret: { secretName: '{{workflow.parameters.kubeconfig}}' } },
         ...['work', 'home', 'tmp'].map((name) => ({ name, emptyDir: {} })),
       ],
-      templates: [{ name: 'groups', steps }, { name: 'person', suspend: {} }, clusterTemplate],
+      templates: [{ name: 'groups', steps: groups }, { name: 'person', suspend: {} }, clusterTemplate],
     },
   }
   return `${head}${yamlText(workflow, true)}`
@@ -92,11 +81,26 @@ function ensureCarried(clusters: readonly PlannedCluster[]): void {
     )
 }
 
-/** Unique by its numbers; the name of the cluster is there to be read. */
-function stepName(group: number, at: number, cluster: string): string {
-  const readable = cluster.replaceAll(/[^a-zA-Z0-9]+/gu, '-')
-  const name = `${group === 0 ? 'canary' : `group-${group}`}-${at + 1}-${readable}`
-  return name.slice(0, 60).replace(/-+$/u, '')
+interface WorkflowStep {
+  name: string
+  template: string
+  arguments?: object
+}
+
+/** Its name is unique by its numbers; that of the cluster is there to be read. */
+function stepOf({ name, context, uid, group }: PlannedCluster, at: number): WorkflowStep {
+  const readable = name.replaceAll(/[^a-zA-Z0-9]+/gu, '-')
+  const step = `${group === 0 ? 'canary' : `group-${group}`}-${at + 1}-${readable}`
+  return {
+    name: step.slice(0, 60).replace(/-+$/u, ''),
+    template: 'cluster',
+    arguments: {
+      parameters: [
+        { name: 'context', value: context },
+        { name: 'uid', value: uid },
+      ],
+    },
+  }
 }
 
 /** The same line again continues after each of these ends; every other one needs a person. A pod that is lost is an error, not a failure. */

@@ -12,13 +12,7 @@ import type { RestartRequiredDocument } from '../../vms/rollout/rollout-strategy
 import { type FleetPlanDocument, isWhole } from '../../fleet/fleet-plan.ts'
 import type { FleetStatusDocument } from '../views/fleet.ts'
 import type { FleetCheckDocument } from '../views/fleet-check.ts'
-import {
-  fleetCheckText,
-  fleetPlanText,
-  fleetText,
-  toneOf,
-  worstTone,
-} from '../views/fleet-words.ts'
+import { fleetCheckText, fleetPlanText, fleetText, toneOf, worstTone } from '../views/fleet-words.ts'
 import { count } from '../text.ts'
 import type { Document } from '../printer.ts'
 import type { CheckDocument } from '../views/check-report.ts'
