@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Context } from '../../context.ts'
 import type { FleetMember } from '../../lib/fleet/fleet-file.ts'
 import { inOrder } from '../../lib/fleet/fleet-rows.ts'
-import { type FleetPlanDocument, groupsOf, isWhole, type PlannedCluster } from '../../lib/fleet/fleet-plan.ts'
+import { type FleetPlanDocument, groupsOf, type PlannedCluster } from '../../lib/fleet/fleet-plan.ts'
 import { inParallel } from '../../lib/fleet/in-parallel.ts'
 import { fileTrouble } from '../../lib/kube/bounded-file.ts'
 import { blocked, type ExitCode, exitCode, KvupError, usageError } from '../../lib/kube/errors.ts'
@@ -88,7 +88,7 @@ async function plannedClusters(
 /** Throws what stands against the worst of them, below what is known of each. */
 function ensureAllPlanned(cx: Context, document: FleetPlanDocument, members: readonly FleetMember[]): void {
   const bad = document.clusters.find(({ error }) => error !== undefined)
-  if (bad?.error === undefined || isWhole(document)) return
+  if (bad?.error === undefined) return
   cx.printer.result(document, fleetPlanView)
   const names = document.clusters.flatMap(({ name, error }) => (error ? [name] : []))
   throw new KvupError(

@@ -27,10 +27,6 @@ export interface FleetPlanDocument {
   next?: readonly string[]
 }
 
-/** Every cluster can be upgraded so. */
-export const isWhole = ({ clusters }: Pick<FleetPlanDocument, 'clusters'>): boolean =>
-  clusters.every(({ plan, error }) => plan !== undefined && error === undefined)
-
 /** Canary clusters first, then those that say their group, then the rest, so many at a time. Pure. */
 export function groupsOf<T extends Pick<FleetMember, 'group'>>(
   members: readonly T[],

@@ -1,5 +1,6 @@
 import { retriedCodes, usageError } from '../../kube/errors.ts'
-import { type FleetPlanDocument, isWhole, type PlannedCluster } from '../../fleet/fleet-plan.ts'
+import type { FleetPlanDocument, PlannedCluster } from '../../fleet/fleet-plan.ts'
+import { isWhole } from '../views/fleet-words.ts'
 import { yamlText } from './yaml-text.ts'
 
 /**

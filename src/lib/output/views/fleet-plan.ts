@@ -1,5 +1,5 @@
-import { type FleetPlanDocument, isWhole, type PlannedCluster } from '../../fleet/fleet-plan.ts'
-import { fleetPlanText, groupName } from './fleet-words.ts'
+import type { FleetPlanDocument, PlannedCluster } from '../../fleet/fleet-plan.ts'
+import { fleetPlanText, groupName, isWhole } from './fleet-words.ts'
 import { spanText } from '../../kube/duration.ts'
 import type { Column, View } from '../printer.ts'
 import { table } from '../table.ts'

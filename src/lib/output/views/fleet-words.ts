@@ -65,6 +65,10 @@ export function fleetCheckText({ items, to }: Pick<FleetCheckDocument, 'items' |
   return `${counted(items.length, 'cluster')}${asked}: ${counts.join(', ')}`
 }
 
+/** Every cluster can be upgraded so. */
+export const isWhole = ({ clusters }: Pick<FleetPlanDocument, 'clusters'>): boolean =>
+  clusters.every(({ plan, error }) => plan !== undefined && error === undefined)
+
 /** `KubeVirt to v1.8.4 on 3 clusters in 2 groups` */
 export const fleetPlanText = ({ to, clusters }: Pick<FleetPlanDocument, 'to' | 'clusters'>): string =>
   `KubeVirt to ${to} on ${counted(clusters.length, 'cluster')} in ${counted(new Set(clusters.map(({ group }) => group)).size, 'group')}`
