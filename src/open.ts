@@ -305,6 +305,7 @@ function world(called: Called): World {
     writeText: writeWhole,
     readStdin,
     scratchFile,
+    randomSuffix: () => randomUUID().slice(0, 8),
     connect: connectTcp,
     run: runCommand,
   }

@@ -75,7 +75,7 @@ const mayImport: Record<string, { code: string[]; types?: string[] }> = {
     ],
   },
   fleet: {
-    code: ['engine', 'openshift', 'vms', 'kube', 'kube/base'],
+    code: ['kube', 'kube/base'],
     types: ['status', 'upgrade', 'checks'],
   },
   simulator: { code: ['kube', 'kube/base', 'releases'] },

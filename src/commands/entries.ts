@@ -72,17 +72,10 @@ const fleetEntries: readonly Entry[] = [
   },
   {
     name: 'plan',
-    description: 'Make a sealed plan for each cluster, in waves, in one document',
+    description: 'Make a sealed plan for each cluster, and say in which order they go',
     kind: 'FleetPlan',
     formats: ['argo-workflow'],
     load: async () => (await import('./fleet.ts')).fleetPlanCommand,
-  },
-  {
-    name: 'upgrade',
-    description: 'Carry out a fleet plan, wave by wave; the same line continues',
-    kind: 'FleetReport',
-    formats: ['junit', 'argo-workflow'],
-    load: async () => (await import('./fleet.ts')).fleetUpgradeCommand,
   },
 ]
 
@@ -102,12 +95,6 @@ const liveUpdateEntries: readonly Entry[] = [
   },
 ]
 
-/** The commands under `kvup job`, which its own module makes. */
-const jobEntries: readonly Entry[] = [
-  { name: 'status', description: 'Show how far a Job of kvup is', kind: 'JobStatus' },
-  { name: 'logs', description: 'Print what a pod of a Job said', kind: 'JobLogs' },
-  { name: 'delete', description: 'Remove a Job with its rights', kind: 'JobDeleted' },
-]
 
 export const entries: readonly Entry[] = [
   {
@@ -280,14 +267,11 @@ export const entries: readonly Entry[] = [
   {
     name: 'fleet',
     group: 'Upgrade',
-    description: 'Look at, plan and upgrade many clusters, in waves',
+    description: 'Look at, check and plan many clusters',
     manual: {
       examples: [
         ["kvup fleet status --contexts 'prod-*'", 'one line per cluster'],
-        [
-          "kvup fleet plan --contexts 'prod-*' --to v1.8.4 --to-file fleet-plan.yaml",
-          'a sealed plan in waves',
-        ],
+        ["kvup fleet plan --contexts 'prod-*' --to v1.8.4 --to-folder plans", 'a sealed plan of each'],
       ],
     },
     under: fleetEntries,
@@ -329,7 +313,6 @@ export const entries: readonly Entry[] = [
     description: 'Let the cluster run an upgrade itself, as a Job',
     kind: 'JobManifests',
     load: async () => (await import('./job.ts')).jobCommand,
-    under: jobEntries,
   },
   {
     name: 'demo',

@@ -1,8 +1,7 @@
 import { Command, Option } from 'commander'
 import type { Context, Wire } from '../context.ts'
-import { alertsOption, asksCluster, list, manual } from './command-options.ts'
+import { asksCluster, list, manual } from './command-options.ts'
 import type { FleetPlanOptions } from './fleet/fleet-plan.ts'
-import type { FleetUpgradeOptions } from './fleet/fleet-upgrade.ts'
 import { planningFlags } from './upgrade.ts'
 import { checkOptions } from './check.ts'
 import type { FleetCheckOptions } from './fleet/fleet-check.ts'
@@ -33,8 +32,7 @@ const fileText = [
   '  clusters:',
   '  - context: prod-eu            # of the kubeconfig; name: gives the row another name',
   '    kubeconfig: eu.kubeconfig   # beside this file; default: that of the command line',
-  '    canary: true                # first of all; or wave: 2',
-  '    window: Sat 22:00-04:00 Europe/Prague',
+  '    canary: true                # first of all; or group: 2',
   '    accept: [kubernetes-window=tested in stage]',
 ].join('\n')
 
@@ -116,81 +114,29 @@ const planned: ReadonlySet<string> = new Set([
   '--accept',
 ])
 
-/** What a fleet plan is made from: `kvup fleet plan` and `kvup fleet upgrade` share them. */
-export const fleetPlanning = (): Option[] => [
-  ...fleetFlags(),
-  ...planningFlags().map((option) => (planned.has(option.long ?? '') ? option : option.hideHelp())),
-  new Option('--canary <glob>', 'clusters of the first wave').argParser(globs),
-  new Option('--wave-size <n>', 'clusters of each further wave').default('5'),
-  new Option('--soak <duration>', 'pause between waves').default('0s'),
-  new Option('--stop-after <n|p%>', 'failed clusters that end the run').default('1'),
-  new Option('--stop-on-alert <severity>', 'new alerts in clusters that are done end the run').choices([
-    'critical',
-    'warning',
-  ]),
-  alertsOption('with --stop-on-alert'),
-  new Option('--to-file <file>', 'save the plan, for kvup fleet upgrade --plan'),
-]
-
 export function fleetPlanCommand(wire: Wire): Command {
   const command = new Command('plan')
-  for (const option of fleetPlanning()) command.addOption(option)
+  for (const option of [
+    ...fleetFlags(),
+    ...planningFlags().map((flag) => (planned.has(flag.long ?? '') ? flag : flag.hideHelp())),
+    new Option('--canary <glob>', 'clusters of the first group').argParser(globs),
+    new Option('--group-size <n>', 'clusters of each further group').default('5'),
+    new Option('--to-folder <folder>', 'save the plan of each cluster there, as UID.yaml'),
+  ])
+    command.addOption(option)
   return command
     .option('--exit-code', 'exit 10 when something would change')
     .addHelpText(
       'after',
       manual({
         examples: [
-          ["kvup fleet plan --contexts 'prod-*' --canary prod-1 --to v1.8.4", 'what would be done'],
-          ["kvup fleet plan --contexts 'prod-*' --to v1.8.4 --to-file fleet-plan.yaml", 'save it'],
+          ["kvup fleet plan --contexts 'prod-*' --canary prod-1 --to v1.8.4", 'the order, and each plan'],
+          ["kvup fleet plan --contexts 'prod-*' --to v1.8.4 --to-folder plans", 'save the plans'],
         ],
-        more: 'It is sealed only where every cluster answers and nothing blocks it.',
+        more: 'Each saved plan is for kvup upgrade --plan. They are saved only where every cluster answers and\nnothing blocks one. kvup runs no fleet: your CI or Argo Workflows does, group after group.',
         formats: ['argo-workflow'],
         codes: [...asksCluster, 'asked'],
       }),
     )
     .action(wire<FleetPlanOptions, []>(lazyPlan))
-}
-
-const lazyUpgrade = async (cx: Context, options: FleetUpgradeOptions) =>
-  (await import('./fleet/fleet-upgrade.ts')).fleetUpgrade(cx, options)
-
-/** Flags of the plan that the help of an upgrade shows; `kvup fleet plan --help` has all of them. */
-const ofBoth: ReadonlySet<string> = new Set(
-  '--contexts --file --to --canary --wave-size --soak --stop-after --to-file'.split(' '),
-)
-const ofRun: ReadonlySet<string> = new Set(['--parallel', '--cluster-timeout'])
-
-export function fleetUpgradeCommand(wire: Wire): Command {
-  const command = new Command('upgrade').option('--plan <file>', 'what kvup fleet plan --to-file saved')
-  for (const option of fleetPlanning()) {
-    const { long = '' } = option
-    if (!ofRun.has(long)) option.conflicts('plan')
-    command.addOption(ofBoth.has(long) || ofRun.has(long) ? option : option.hideHelp())
-  }
-  return command
-    .option('--only <cluster>', 'this cluster alone, once the waves before it are done')
-    .option('--timeout <duration>', 'limit of the upgrade of each cluster')
-    .addOption(
-      new Option('--replace-run <uid>', 'give up this fleet run, which is not over (repeatable)')
-        .argParser(list)
-        .default([], 'none'),
-    )
-    .option('--via-jobs', 'by a Job in each cluster, which is watched from here')
-    .option('--image <name@digest>', 'with --via-jobs: image of kvup, by its digest')
-    .option('--job-namespace <namespace>', 'with --via-jobs: where Jobs run', 'kvup-run')
-    .addHelpText(
-      'after',
-      manual({
-        examples: [
-          ["kvup fleet upgrade --contexts 'prod-*' --to v1.8.4 --to-file prod.yaml", 'plan, ask, upgrade'],
-          ['kvup fleet upgrade --plan fleet-plan.yaml', 'the same line goes on'],
-          ['kvup fleet upgrade --plan fleet-plan.yaml --via-jobs --image $IMAGE', 'each by a Job in it'],
-        ],
-        more: 'Without --plan it makes a plan, with all flags of kvup fleet plan, saves it, and carries it out.\nCanary clusters come first. A wave begins when every cluster before it answers, is done, has soaked\nand is healthy, by the journals in the clusters: any machine with the plan goes on.',
-        formats: ['junit', 'argo-workflow'],
-        codes: [...asksCluster, 'timedOut', 'drifted', 'locked', 'lost', 'interrupted', 'terminated'],
-      }),
-    )
-    .action(wire<FleetUpgradeOptions, []>(lazyUpgrade))
 }

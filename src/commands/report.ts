@@ -36,7 +36,7 @@ export function reportCommand(wire: Wire): Command {
           ['kvup report run.ndjson --to-file run.html', 'of kvup upgrade -o ndjson, with all its times'],
         ],
         more: `There are reports of these documents: check, plan, rehearse, upgrade, workloads update,
-workloads restart, eus plan, eus run, fleet status, fleet check, fleet plan, fleet upgrade
+workloads restart, eus plan, eus run, fleet status, fleet check, fleet plan
 (-o json, yaml or ndjson). The page needs no network.`,
         formats: ['markdown'],
         codes: asksCluster,

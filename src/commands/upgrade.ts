@@ -75,7 +75,5 @@ export const runningFlags = (): Option[] => [
     .argParser(list)
     .default([], 'none'),
   new Option('--take-over <holder>', 'take the lock of this holder'),
-  // What `kvup fleet upgrade --via-jobs` gives the pod: the journal then says of which run and wave it is.
-  new Option('--fleet-run <uid:wave>', 'of this fleet run').hideHelp(),
   ...measureFlags(),
 ]

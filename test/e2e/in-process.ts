@@ -57,6 +57,7 @@ export function processOn(
       writeText: () => Promise.reject(new Error('no files here')),
       readStdin: () => Promise.resolve(''),
       scratchFile: (name) => name,
+      randomSuffix: () => '0a1b2c3d',
     },
   }
   return { cx, said: recorded }

@@ -25,12 +25,10 @@ export interface JobPod {
   status: { phase: string }
 }
 
-export const place = ['-n', 'kvup-run'] as const
-
 /** The pod of the Job that the cluster wants to run: its scheduler has placed it, and nothing runs in it yet. */
-export async function nextPod(lab: Lab, after: readonly string[] = []): Promise<JobPod> {
+export async function nextPod(lab: Lab, namespace: string, after: readonly string[] = []): Promise<JobPod> {
   for (let tries = 0; tries < 180; tries++) {
-    const { items } = await lab.object<{ items: JobPod[] }>('get', ...place, 'pods')
+    const { items } = await lab.object<{ items: JobPod[] }>('get', '-n', namespace, 'pods')
     const pod = items.find(
       ({ status, metadata }) =>
         status.phase === 'Running' &&
@@ -64,14 +62,15 @@ export async function playPod(lab: Lab, pod: JobPod): Promise<PlayedPod> {
   const token = await lab.kubectl(['create', 'token', spec.serviceAccountName, '-n', namespace, ...bound])
   const { data } = await lab.object<{ data: Record<string, string> }>(
     'get',
-    ...place,
+    '-n',
+    namespace,
     'configmap',
     'kube-root-ca.crt',
   )
   const { server } = await clusterOf(lab)
   const files = { token: token.trim(), 'ca.crt': data['ca.crt'] ?? '', namespace }
   for (const [file, text] of Object.entries(files)) await writeFile(path.join(folder, 'account', file), text)
-  await mountFiles(lab, folder)
+  await mountFiles(lab, namespace, folder)
   const real = (text: string) =>
     text.replace(/^\/(?=work|packed|tmp)/u, `${folder}/`).replace('/home/kvup', `${folder}/home`)
   const envOf = ({ env = [] }: Container) =>
@@ -131,10 +130,11 @@ function valueOf(field: string | undefined, { metadata }: JobPod): string {
 }
 
 /** As the kubelet projects them: each under its sha256. */
-async function mountFiles(lab: Lab, folder: string): Promise<void> {
+async function mountFiles(lab: Lab, namespace: string, folder: string): Promise<void> {
   const { items } = await lab.object<{ items: { binaryData?: Record<string, string> }[] }>(
     'get',
-    ...place,
+    '-n',
+    namespace,
     'configmaps',
   )
   for (const { binaryData = {} } of items)
@@ -195,7 +195,8 @@ export async function reportEnd(
   }
   await lab.kubectl([
     'patch',
-    ...place,
+    '-n',
+    metadata.namespace,
     'pod',
     metadata.name,
     '--subresource=status',

@@ -31,6 +31,8 @@ export interface Place {
   run?: () => Promise<number>
   /** The pod that it runs in. */
   pod?: PodIdentity
+  /** What names of what it makes end with. */
+  suffix?: string
   /** Told of each write to stdout. */
   onOut?: (text: string) => void
 }
@@ -53,6 +55,7 @@ export async function runText(
     run,
     onWrite,
     pod,
+    suffix = '0a1b2c3d',
   }: Place,
 ) {
   let out = ''
@@ -98,6 +101,7 @@ export async function runText(
       writeText: async (file: string, text: string) => void onWrite?.(file, text),
       readStdin: async () => stdin ?? '',
       scratchFile: (name: string) => name,
+      randomSuffix: () => suffix,
       ...(run && { run }),
       ...(pod && { pod }),
     }

@@ -3,7 +3,7 @@ import { ClusterRoles, type Role, Roles } from '../../src/lib/kube/kinds/extensi
 import { lineRights } from '../../src/lib/job/line-rights.ts'
 import { reasonsFor } from '../../src/lib/upgrade/roles.ts'
 import { mortal } from './mortal-cluster.ts'
-import { applied, asked, end, nextPod, runPod, typed, written } from './job-stage.ts'
+import { asked, created, end, nextPod, place, runPod, typed, written } from './job-stage.ts'
 import { play, second, type Stage } from './stage.ts'
 
 const shape = {
@@ -27,7 +27,7 @@ async function killWhen(stage: Stage, when: (sinceBegin: number) => boolean): Pr
   }).catch((error: unknown) => error)
   await death
   expect(stage.holder).toBe(
-    `pod:kvup-run/${pod.metadata.name}/${pod.metadata.uid}/${stage.holder?.split('/')[3]}`,
+    `pod:${place.namespace}/${pod.metadata.name}/${pod.metadata.uid}/${stage.holder?.split('/')[3]}`,
   )
   await end(stage, pod, 143)
   void run
@@ -35,7 +35,7 @@ async function killWhen(stage: Stage, when: (sinceBegin: number) => boolean): Pr
 
 test('a Job whose pod is killed three times is carried on by the next one at once, and the last run writes nothing', async () => {
   await play(shape, async (stage) => {
-    expect(await applied(stage, 'v1.8.4')).toMatchObject({ code: 0 })
+    expect(await created(stage, 'v1.8.4')).toMatchObject({ code: 0 })
     await killWhen(stage, () => written(stage).some(({ resource }) => resource === 'kubevirts'))
     await killWhen(stage, () => stage.kubevirt.spec?.imageTag === 'v1.8.4')
     await killWhen(stage, (sinceBegin) => sinceBegin > 20 * second)
@@ -56,7 +56,7 @@ test('a Job whose pod is killed three times is carried on by the next one at onc
     expect(written(stage).slice(done)).toEqual([])
     // Whoever reads the journal knows which pods it were.
     const history = await typed(stage, ['history'])
-    expect(history.out).toContain('kvup-run@kvup-upgrade-')
+    expect(history.out).toContain(`${place.namespace}@${place.name}-`)
     // What was not used only reads, and is there for a cluster that this one is not, or a trouble that it did not have.
     const unused = unusedRights(stage)
     expect(unused.filter(({ verb }) => !['get', 'list', 'watch'].includes(verb))).toEqual([])
@@ -99,8 +99,8 @@ function unusedRights(stage: Stage): UnusedRight[] {
   const { rights } = lineRights({ role: 'kvup-upgrade', cancelsMigrations: false, waitsForVms: false })
   const [reasons, ofKubevirt] = reasonsFor('kvup-upgrade', rights)
   const { store } = stage.simulated
-  const cluster = store.read(ClusterRoles, { name: 'kvup-run:kvup-upgrade' }) as Role
-  const own = store.read(Roles, { name: 'kvup-run:kvup-upgrade', namespace: 'kubevirt' }) as Role
+  const cluster = store.read(ClusterRoles, { name: `kvup-job:${place.name}` }) as Role
+  const own = store.read(Roles, { name: `kvup-job:${place.name}`, namespace: 'kubevirt' }) as Role
   const rules = [cluster, own].flatMap(({ rules: of = [] }, part) =>
     of.map((rule, i) => ({ rule, why: [reasons, ofKubevirt][part]?.[i] ?? '' })),
   )

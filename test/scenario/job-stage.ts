@@ -1,13 +1,15 @@
+import { parseAllDocuments } from 'yaml'
 import type { Cluster } from '../../src/lib/kube/cluster.ts'
-import { type ConfigMap, ConfigMaps } from '../../src/lib/kube/kinds/core-kinds.ts'
+import { type ConfigMap, ConfigMaps, Namespaces } from '../../src/lib/kube/kinds/core-kinds.ts'
 import {
-  type CronJob,
-  CronJobs,
-  type Job,
-  Jobs,
-  type Pod,
-  Pods,
-} from '../../src/lib/kube/kinds/workload-kinds.ts'
+  ClusterRoleBindings,
+  ClusterRoles,
+  RoleBindings,
+  Roles,
+  ServiceAccounts,
+} from '../../src/lib/kube/kinds/extension-kinds.ts'
+import { type Job, Jobs, type Pod, Pods } from '../../src/lib/kube/kinds/workload-kinds.ts'
+import type { Kind, KubeObject } from '../../src/lib/kube/object.ts'
 import { parsePackedWord, unpackFile } from '../../src/lib/job/packed-files.ts'
 import { type AuditRecord, isWrite } from '../../src/simulator/api/api-request.ts'
 import type { Place } from '../lib/run-text.ts'
@@ -16,8 +18,8 @@ import { type Stage, second } from './stage.ts'
 
 export const image =
   'registry.example.com/kvup@sha256:4f53cda18c2baa0c0354bb5f9a3ecbe5ed12ab4d8e11ba873c2f11161202b945'
-export const account = 'system:serviceaccount:kvup-run:kvup-upgrade'
-export const place = { name: 'kvup-upgrade', namespace: 'kvup-run' }
+export const place = { name: 'kvup-upgrade-0a1b2c3d', namespace: 'kvup-run-0a1b2c3d' }
+const account = `system:serviceaccount:${place.namespace}:${place.name}`
 
 /** A line of an admin, in front of the simulated cluster. */
 export function typed(stage: Stage, words: readonly string[], more: Partial<Place> = {}) {
@@ -30,10 +32,61 @@ export function typed(stage: Stage, words: readonly string[], more: Partial<Plac
   })
 }
 
+/** Kinds of a Job, as `kubectl` knows them. */
+export const kinds: readonly Kind[] = [
+  Namespaces,
+  ServiceAccounts,
+  ClusterRoles,
+  ClusterRoleBindings,
+  Roles,
+  RoleBindings,
+  ConfigMaps,
+  Jobs,
+]
+export const kindOf = ({ kind, apiVersion }: KubeObject): Kind => {
+  const found = kinds.find((one) => one.kind === kind && one.apiVersion === apiVersion)
+  if (found === undefined) throw new Error(`${kind} is no kind of a Job`)
+  return found
+}
+export const objectsIn = (printed: string): KubeObject[] =>
+  parseAllDocuments(printed).map((document) => document.toJS() as KubeObject)
+
+/** `kubectl create -f -`: each of them, and none that is there. */
+export async function create({ cluster }: Stage, printed: string): Promise<void> {
+  for (const object of objectsIn(printed)) await cluster.writer.create(kindOf(object), object)
+}
+
+/** What `kubectl delete` does with the last line of what was printed. */
+export async function deleteByLastLine(stage: Stage, printed: string): Promise<void> {
+  const { cluster } = stage
+  const line = printed.trimEnd().split('\n').at(-1)
+  const { plurals = '', labels = '' } =
+    /^# kubectl delete (?<plurals>\S+) -A -l (?<labels>\S+)$/u.exec(line ?? '')?.groups ?? {}
+  for (const plural of plurals.split(',')) {
+    const kind = kinds.find((one) => one.plural === plural)
+    if (kind === undefined) throw new Error(`${plural}: ${line}`)
+    for (const { metadata } of await cluster.reader.list<KubeObject>(kind, { labels }))
+      await cluster.writer.delete(kind, metadata)
+  }
+  // What is in a namespace goes with it.
+  await stage.until(5 * second)
+}
+
 /** Makes a sealed plan and lets the cluster carry it out. */
-export async function applied(stage: Stage, to: string) {
+export async function created(stage: Stage, to: string) {
   await typed(stage, ['plan', '--to', to, '--to-file', 'plan.yaml', '--stable-for', '5s'])
-  return typed(stage, ['job', '--apply', '--image', image, '--', 'upgrade', '--plan', 'plan.yaml', '--yes'])
+  const printed = await typed(stage, [
+    'job',
+    '--image',
+    image,
+    '--',
+    'upgrade',
+    '--plan',
+    'plan.yaml',
+    '--yes',
+  ])
+  await create(stage, printed.out)
+  return printed
 }
 
 export function jobOf({ simulated }: Stage): Job {
@@ -41,8 +94,6 @@ export function jobOf({ simulated }: Stage): Job {
   if (job === undefined) throw new Error('there is no Job')
   return job
 }
-
-export const cronJobOf = ({ simulated }: Stage): CronJob | undefined => simulated.store.read(CronJobs, place)
 
 /** The pods of the Job, the oldest first. */
 export function podsOf({ simulated }: Stage): Pod[] {

@@ -1,19 +1,21 @@
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { gunzipSync } from 'node:zlib'
-import { parseAllDocuments } from 'yaml'
 import { expect, test } from 'vitest'
-import { jobKinds } from '../../src/lib/job/job-objects.ts'
 import { type ConfigMap, Namespaces } from '../../src/lib/kube/kinds/core-kinds.ts'
+import { ClusterRoleBindings } from '../../src/lib/kube/kinds/extension-kinds.ts'
+import type { KubeObject } from '../../src/lib/kube/object.ts'
 import {
-  ClusterRoleBindings,
-  ClusterRoles,
-  RoleBindings,
-  Roles,
-} from '../../src/lib/kube/kinds/extension-kinds.ts'
-import { Pods } from '../../src/lib/kube/kinds/workload-kinds.ts'
-import type { Kind, KubeObject } from '../../src/lib/kube/object.ts'
-import { applied, cronJobOf, end, image, jobOf, nextPod, place, typed } from './job-stage.ts'
+  create,
+  created,
+  deleteByLastLine,
+  image,
+  kinds,
+  nextPod,
+  objectsIn,
+  place,
+  typed,
+} from './job-stage.ts'
 import { play, type Stage } from './stage.ts'
 
 const shape = { version: 'v1.7.4', operator: 'v1.8.4', method: 'image-tag', vms: 1 } as const
@@ -22,14 +24,13 @@ const job = (...words: readonly string[]) => ['job', '--image', image, ...words,
 
 const planned = (stage: Stage) => typed(stage, ['plan', '--to', 'v1.8.4', '--to-file', 'plan.yaml'])
 
-test('what is printed is what is applied, and the API server takes it as a dry run', async () => {
+test('what is printed the API server takes, all of it new', async () => {
   await play(shape, async (stage) => {
     await planned(stage)
     const printed = await typed(stage, job())
     expect(printed.code).toBe(0)
-    const objects = parseAllDocuments(printed.out).map((document) => document.toJS() as KubeObject)
-    const kinds = objects.map(({ kind }) => kind)
-    expect(kinds).toEqual([
+    const objects = objectsIn(printed.out)
+    expect(objects.map(({ kind }) => kind)).toEqual([
       'Namespace',
       'ServiceAccount',
       'ClusterRole',
@@ -41,9 +42,8 @@ test('what is printed is what is applied, and the API server takes it as a dry r
       'ConfigMap',
       'Job',
     ])
-    await stage.cluster.writer.apply(Namespaces, objects[0] as KubeObject)
-    for (const object of objects) await stage.cluster.reviewer.dryRun.apply(kindOf(object), object)
-    expect(stage.simulated.store.list(ClusterRoles).items.filter(isOfJob)).toEqual([])
+    expect(stage.writes()).toEqual([])
+    await create(stage, printed.out)
     const { binaryData = {} } = objects.find(({ kind }) => kind === 'ConfigMap') as ConfigMap
     const [[sha256, gzip] = ['', '']] = Object.entries(binaryData)
     expect(gunzipSync(Buffer.from(gzip, 'base64')).toString()).toBe(stage.files.get('plan.yaml'))
@@ -55,90 +55,68 @@ test('what is printed is what is applied, and the API server takes it as a dry r
   })
 })
 
-const kindOf = ({ kind }: KubeObject) => jobKinds.find((one) => one.kind === kind) as Kind
+const idOf = ({ kind, metadata: { name, namespace = '' } }: KubeObject): string =>
+  `${kind} ${namespace}/${name}`
 
-const isOfJob = ({ metadata: { name } }: KubeObject): boolean => name.startsWith('kvup-run:')
+/** Lines of each kind that a Job runs, with the role of each. */
+const lines: readonly (readonly string[])[] = [
+  line,
+  ['eus', 'run', '--to', '4.20', '--yes'],
+  ['workloads', 'update', '--yes'],
+]
+const twoRoles = ['--namespace-of-kubevirt', 'kubevirt', '--namespace-of-catalog', 'marketplace']
 
-test('applied twice it is the same; another line of that name is refused; deleted, nothing of it is left but the journal', async () => {
-  await play(shape, async (stage) => {
-    expect(await applied(stage, 'v1.8.4')).toMatchObject({ code: 0 })
-    const again = await typed(stage, job('--apply'))
-    expect(again).toMatchObject({ code: 0, out: expect.stringContaining('is there already') as string })
-    const other = await typed(stage, [
-      'job',
-      '--apply',
-      '--image',
-      image,
-      '--',
-      'upgrade',
-      '--to',
-      'v1.8.4',
-      '--yes',
-    ])
-    expect(other).toMatchObject({ code: 3, err: expect.stringContaining('kvup job delete') as string })
-    const pod = await nextPod(stage)
-    const status = await typed(stage, ['job', 'status', '-o', 'json'])
-    expect(JSON.parse(status.out)).toMatchObject({ state: 'running', pods: [{ name: pod.metadata.name }] })
-    expect(await typed(stage, ['job', 'delete', '--yes'])).toMatchObject({
-      code: 3,
-      err: expect.stringContaining('--accept job-running') as string,
+test.each(lines.map((words) => [words.join(' '), words]))(
+  '%s: each name ends with what is random, each namespace that is not its own stays, each object has the label of this run alone',
+  async (_, words) => {
+    await play(shape, async (stage) => {
+      await planned(stage)
+      const printed = async (suffix: string, ...more: readonly string[]) => {
+        const { out, code } = await typed(
+          stage,
+          ['job', '--image', image, ...twoRoles, ...more, '--', ...words],
+          { suffix },
+        )
+        expect(code).toBe(0)
+        return objectsIn(out)
+      }
+      const [some, others] = [await printed('aaaaaaaa'), await printed('bbbbbbbb')]
+      expect(some.map(idOf).filter((id) => others.map(idOf).includes(id))).toEqual([])
+      const [home] = some
+      for (const object of some) {
+        expect(idOf(object)).toContain('aaaaaaaa')
+        expect(object.metadata.labels?.['kvup.io/job']).toMatch(/-aaaaaaaa$/u)
+        const { subjects = [] } = object as { subjects?: { namespace: string; name: string }[] }
+        for (const { namespace, name } of subjects) {
+          expect(namespace).toBe(home?.metadata.name)
+          expect(name).toMatch(/-aaaaaaaa$/u)
+        }
+      }
+      // A name that a person chooses is no way around it.
+      const named = await printed('cccccccc', '--job-namespace', 'tenant', '--name', 'kvup-upgrade')
+      expect(named[0]).toMatchObject({ kind: 'Namespace', metadata: { name: 'tenant-cccccccc' } })
     })
-    await end(stage, pod, 0)
-    await stage.until(1000)
-    expect((await typed(stage, ['job', 'status'])).out).toContain('is done')
-    expect(await typed(stage, ['job', 'delete', '--yes'])).toMatchObject({ code: 0 })
+  },
+)
+
+test('its last line deletes all of it, also while it runs, and nothing else: not what is called alike, not another Job', async () => {
+  await play(shape, async (stage) => {
     const { store } = stage.simulated
-    const left = [ClusterRoles, ClusterRoleBindings, Roles, RoleBindings].flatMap((kind: Kind) =>
-      store.list(kind).items.filter(isOfJob),
-    )
-    expect(left).toEqual([])
-    expect(store.read(Namespaces, { name: 'kvup-run' })).toBeDefined()
-    expect((await typed(stage, ['job', 'status'])).code).toBe(3)
-  })
-})
-
-test('what bears the label of a Job and another name is left alone', async () => {
-  await play(shape, async (stage) => {
-    await applied(stage, 'v1.8.4')
-    const labels = jobOf(stage).metadata.labels ?? {}
-    const binding = {
-      apiVersion: 'rbac.authorization.k8s.io/v1',
-      kind: 'ClusterRoleBinding',
-      metadata: { name: 'of-somebody-else', labels },
-      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'view' },
-      subjects: [],
-    }
-    await stage.cluster.writer.create(ClusterRoleBindings, binding)
-    expect(await typed(stage, ['job', 'delete', '--yes', '--accept', 'job-running'])).toMatchObject({
-      code: 0,
-    })
-    expect(stage.simulated.store.read(ClusterRoleBindings, { name: 'of-somebody-else' })).toBeDefined()
-  })
-})
-
-test('a sealed plan with a schedule is a CronJob that never runs twice at a time', async () => {
-  await play(shape, async (stage) => {
-    await planned(stage)
-    const made = await typed(
-      stage,
-      job('--apply', '--schedule', '0 22 * * 6', '--time-zone', 'Europe/Prague'),
-    )
-    expect(made.code).toBe(0)
-    expect(cronJobOf(stage)?.spec).toMatchObject({
-      schedule: '0 22 * * 6',
-      timeZone: 'Europe/Prague',
-      concurrencyPolicy: 'Forbid',
-    })
-    expect((await typed(stage, ['job', 'status'])).out).toContain('is scheduled: it begins at 0 22 * * 6')
-    expect(await typed(stage, ['job', 'delete', '--yes'])).toMatchObject({ code: 0 })
-    expect(cronJobOf(stage)).toBeUndefined()
-    const other = ['--name', 'other', '--job-namespace', 'kvup-other']
-    expect((await typed(stage, job('--apply', ...other))).code).toBe(0)
-    expect((await typed(stage, ['job', 'status', ...other])).out).toContain(
-      'Job other in namespace kvup-other',
-    )
-    expect((await typed(stage, ['job', ...other, 'status'])).code).toBe(0)
-    expect((await typed(stage, ['job', 'status'])).code).toBe(3)
+    const all = () => kinds.flatMap((kind) => store.list(kind).items.map(idOf)).toSorted()
+    const before = new Set([...all(), 'ConfigMap kubevirt/kvup-journal'])
+    const printed = await created(stage, 'v1.8.4')
+    await nextPod(stage)
+    const other = await typed(stage, job(), { suffix: '99999999' })
+    await create(stage, other.out)
+    const labels = { 'app.kubernetes.io/managed-by': 'kvup', 'kvup.io/job': 'kvup-upgrade' }
+    const alike = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'kvup-run', labels } }
+    await stage.cluster.writer.create(Namespaces, alike)
+    await deleteByLastLine(stage, printed.out)
+    const left = all().filter((id) => !before.has(id))
+    expect(left).toEqual(['Namespace /kvup-run', ...objectsIn(other.out).map(idOf)].toSorted())
+    await deleteByLastLine(stage, other.out)
+    expect(all().filter((id) => !before.has(id))).toEqual(['Namespace /kvup-run'])
+    expect(store.read(ClusterRoleBindings, { name: `kvup-job:${place.name}` })).toBeUndefined()
   })
 })
 
@@ -152,12 +130,6 @@ test.each([
   ],
   ['no line', ['job', '--image', image], 'no-line', 'upgrade --plan plan.yaml'],
   ['a line that only reads', ['job', '--image', image, '--', 'check'], 'line-not-for-job', 'upgrade'],
-  [
-    'flags that make a Job before what looks after one',
-    ['job', '--image', image, '--', 'status'],
-    'contradiction',
-    'no Job runs status: a Job runs upgrade, eus run or workloads update',
-  ],
   [
     'a line that kvup does not know',
     ['job', '--image', image, '--', 'upgrade', '--tu', 'v1.8.4'],
@@ -203,18 +175,6 @@ test.each([
     'standard input',
   ],
   [
-    'a schedule without a plan',
-    ['job', '--image', image, '--schedule', '0 22 * * 6', '--', 'upgrade', '--to', 'v1.8.4', '--yes'],
-    'schedule-without-plan',
-    '--plan FILE',
-  ],
-  [
-    'a time of day as a schedule',
-    ['job', '--image', image, '--schedule', '22:00', '--', ...line],
-    'schedule',
-    '0 22 * * 6',
-  ],
-  [
     'a name of two words',
     ['job', '--image', image, '--name', 'a b', '--', ...line],
     'not-a-name',
@@ -243,19 +203,6 @@ test('a plan that is too large for a ConfigMap is refused with its size', async 
   })
 })
 
-test('a namespace that kvup did not make is refused', async () => {
-  await play(shape, async (stage) => {
-    await stage.cluster.writer.create(Namespaces, {
-      apiVersion: 'v1',
-      kind: 'Namespace',
-      metadata: { name: 'kvup-run' },
-    })
-    const ran = await applied(stage, 'v1.8.4')
-    expect(ran).toMatchObject({ code: 3, err: expect.stringContaining('--job-namespace') as string })
-    expect(stage.writes().filter(({ resource }) => resource !== 'namespaces')).toEqual([])
-  })
-})
-
 test('a cluster without KubeVirt, and one that may not be asked for it', async () => {
   await play(shape, async (stage) => {
     await planned(stage)
@@ -266,43 +213,7 @@ test('a cluster without KubeVirt, and one that may not be asked for it', async (
   })
 })
 
-test('a node that dies is told by the conditions of its pod, and a pod that ended by its code', async () => {
-  await play(shape, async (stage) => {
-    await applied(stage, 'v1.8.4')
-    const pod = await nextPod(stage)
-    const { writer } = stage.cluster
-    const at = stage.clock.now().toISOString()
-    const running = { name: 'kvup', ready: false, state: { running: { startedAt: at } } }
-    const conditions = [{ type: 'Ready', status: 'False', lastTransitionTime: at }] as const
-    await writer.mergePatch(
-      Pods,
-      pod.metadata,
-      { status: { phase: 'Running', conditions: [...conditions], containerStatuses: [running] } },
-      'status',
-    )
-    const lost = await typed(stage, ['job', 'status', '-o', 'json'])
-    expect(JSON.parse(lost.out)).toMatchObject({
-      state: 'node-lost',
-      why: expect.stringMatching(/^node \S+ no longer answers since /u) as string,
-    })
-    await end(stage, pod, 4)
-    const retried = await typed(stage, ['job', 'status'])
-    expect(retried.out).toContain('ended with exit 4 (timedOut); another one continues')
-  })
-})
-
-test('logs are of the newest pod, and of no pod that is not of the Job', async () => {
-  await play(shape, async (stage) => {
-    await applied(stage, 'v1.8.4')
-    await nextPod(stage)
-    expect(await typed(stage, ['job', 'logs', '--tail', '5'])).toMatchObject({ code: 0 })
-    expect(await typed(stage, ['job', 'logs', '--pod', 'virt-api'])).toMatchObject({ code: 2 })
-    expect(await typed(stage, ['job', 'logs', '--tail', 'all'])).toMatchObject({ code: 2 })
-  })
-})
-
 test('the golden manifest names no user and no group: any restricted policy takes it', () => {
   const golden = readFileSync(new URL('../commands/golden/job-upgrade.txt', import.meta.url), 'utf8')
   expect(golden).not.toMatch(/runAs(?:User|Group)|fsGroup|privileged: true|host(?:Path|Network|PID)/u)
-  expect(place.namespace).toBe('kvup-run')
 })

@@ -248,6 +248,7 @@ export class Stage {
         writeText: async (file, text) => void this.files.set(file, text),
         readStdin: async () => '',
         scratchFile: (name) => `scratch/${name}`,
+        randomSuffix: () => '0a1b2c3d',
       },
     }
   }

@@ -143,6 +143,7 @@ async function contextAt(
       writeText: async () => undefined,
       readStdin: async () => '',
       scratchFile: (name) => name,
+      randomSuffix: () => '0a1b2c3d',
     },
   }
   return { cx, finish: async (error) => printer.finish(error) }

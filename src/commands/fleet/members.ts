@@ -5,8 +5,7 @@ import { failedRow, type FleetPlace, type FleetRow } from '../../lib/fleet/fleet
 import { inParallel, withinTime } from '../../lib/fleet/in-parallel.ts'
 import { ownClock } from '../../lib/kube/clock.ts'
 import { parseDuration } from '../../lib/kube/duration.ts'
-import { blocked, KvupError, unreachable, usageError } from '../../lib/kube/errors.ts'
-import type { Cluster } from '../../lib/kube/cluster.ts'
+import { KvupError, unreachable, usageError } from '../../lib/kube/errors.ts'
 import { requestTimeout } from '../../lib/kube/http/http-cluster.ts'
 import { loadKubeconfig } from '../../lib/kube/http/kubeconfig.ts'
 import { shellWord } from '../../lib/kube/shell-line.ts'
@@ -62,7 +61,7 @@ export async function fleetMembers(cx: Context, options: FleetOptions): Promise<
         .join(', ')}`,
     })
   return members.map((member) =>
-    isLike(member.name, canary) ? Object.assign({}, member, { wave: 0 }) : member,
+    isLike(member.name, canary) ? Object.assign({}, member, { group: 0 }) : member,
   )
 }
 
@@ -78,7 +77,7 @@ async function byContexts(cx: Context, patterns: readonly string[]): Promise<rea
     throw usageError('no-such-context', `no context of the kubeconfig is like ${unknown}`, {
       remedy: 'kubectl config get-contexts     lists them',
     })
-  return contextsLike(names, patterns).map((name) => ({ name, context: name, windows: [], accept: [] }))
+  return contextsLike(names, patterns).map((name) => ({ name, context: name, accept: [] }))
 }
 
 /** A kubeconfig that the file names lies beside it, unless its path is whole. */
@@ -190,7 +189,7 @@ export async function eachOpen<R>(
 }
 
 /** By this machine's clock: a simulated cluster says only later how fast its time runs. */
-export const limitOf = ({ clock, signal }: Context, ms: number) => ({ clock: ownClock(clock), ms, signal })
+const limitOf = ({ clock, signal }: Context, ms: number) => ({ clock: ownClock(clock), ms, signal })
 
 /** The context of a command that works on this cluster alone. Nothing is asked yet. */
 function memberContext(
@@ -223,21 +222,13 @@ async function identified({ cx, place }: OpenMember): Promise<Pick<OpenMember, '
   const [uid] = await readClusterUid(reader)
   if (uid === undefined)
     throw unreachable('no-cluster-uid', 'it has no namespace kube-system, by whose uid a cluster is known')
+  // Files are called by it, and lines name them.
+  if (!/^[\da-zA-Z][-\da-zA-Z]{0,127}$/u.test(uid))
+    throw unreachable(
+      'no-cluster-uid',
+      `the uid of its namespace kube-system is none: ${JSON.stringify(uid)}`,
+    )
   return { place: { ...place, ...(address && { server: address.server }), uid } }
-}
-
-/** The cluster behind it, asked again who it is: a context can be pointed elsewhere in the middle of a run. Throws `blocked` where it is another one than at the beginning. */
-export async function sameCluster({ cx, member, place }: OpenMember): Promise<Cluster> {
-  const cluster = await cx.cluster()
-  const [uid] = await readClusterUid(cluster.reader)
-  if (uid === place.uid) return cluster
-  throw blocked(
-    'another-cluster',
-    `context ${member.context} leads to another cluster than before: the uid of its kube-system is ${uid ?? 'not there'}, it was ${place.uid}`,
-    {
-      remedy: `kubectl config view --context ${shellWord(member.context)} --minify     shows where it leads`,
-    },
-  )
 }
 
 function onceEach(all: readonly OpenMember[]): readonly OpenMember[] {

@@ -97,7 +97,7 @@ function refuseOutput(root: Command): void {
     throw usageError('line-output', `the log of a Job is ndjson, not ${output}: omit -o behind --`)
   if (logFile !== undefined)
     throw usageError('line-output', '--log-file is not for a Job: the cluster has its log', {
-      remedy: 'kvup job logs     shows it',
+      remedy: 'kubectl logs     shows it',
     })
 }
 

@@ -25,6 +25,7 @@ import {
 import {
   asDrift,
   ensureFits,
+  type PlanDocument,
   planDocument,
   plannedTime,
   readPlanFile,
@@ -54,9 +55,8 @@ import { planJudge } from '../check/plan-findings.ts'
 import { chosenTarget } from './without-target.ts'
 
 /** `kvup upgrade`: see → plan → findings → question → run → report. With `--plan` exactly that plan, or nothing. */
-export async function upgrade(from: Context, typed: UpgradeOptions): Promise<ExitCode> {
+export async function upgrade(cx: Context, typed: UpgradeOptions): Promise<ExitCode> {
   const { plan: file } = typed
-  const cx = inFleetRun(from, typed.fleetRun)
   if (cx.flags?.namespace !== undefined) await ensurePlace({ cluster: await cx.cluster() }, cx.flags)
   if (typed.to === undefined && file === undefined) {
     const chosen = await chosenTarget(cx, typed)
@@ -70,17 +70,6 @@ export async function upgrade(from: Context, typed: UpgradeOptions): Promise<Exi
   const sealed = await readPlanFile(cx, file)
   const options = asPlanned(typed, sealed.request, sealed.accepted, cx.world.commandLine)
   return asDrift(planAndRun(cx, options, sealed), sealed)
-}
-
-/** The journal says of which fleet run and wave it is. Throws `usage`. */
-function inFleetRun(cx: Context, typed: string | undefined): Context {
-  if (typed === undefined) return cx
-  const { uid, wave } = /^(?<uid>[-0-9a-f]{1,64}):(?<wave>\d{1,4})$/u.exec(typed)?.groups ?? {}
-  if (uid === undefined)
-    throw usageError('fleet-run', `--fleet-run takes UID:WAVE, not ${JSON.stringify(typed)}`, {
-      remedy: 'kvup fleet upgrade --via-jobs     gives it to its Jobs',
-    })
-  return { ...cx, world: { ...cx.world, fleet: { uid, wave: Number(wave) } } }
 }
 
 async function planAndRun(cx: Context, options: UpgradeOptions, sealed?: SealedPlan): Promise<ExitCode> {
@@ -214,22 +203,33 @@ export interface PlanOptions extends Omit<UpgradeOptions, 'timeout' | 'pauseBefo
 
 /** `kvup plan`: what an upgrade would do, as a document that `kvup upgrade --plan` carries out unchanged or not at all. */
 export async function showPlan(cx: Context, options: PlanOptions): Promise<ExitCode> {
+  const { document, ensureMayRun } = await makePlan(cx, options)
+  if (options.toFile !== undefined) await savePlan(cx.world, options.toFile, document)
+  cx.printer.result(document, planView)
+  ensureMayRun()
+  return document.pending && options.exitCode ? exitCode.asked : exitCode.done
+}
+
+/** The plan, and what throws where something stands against it. */
+export async function makePlan(
+  cx: Context,
+  options: PlanOptions,
+): Promise<{ document: PlanDocument; ensureMayRun: () => void }> {
   typedTarget(options)
   const { cluster, clock, saved } = await readerFor(cx, options.from)
   await ensurePlace({ cluster, saved }, { namespace: cx.flags?.namespace })
   const there: Context = { ...cx, clock, cluster: () => Promise.resolve(cluster) }
-  const asked = { ...options, pauseBefore: [] }
-  const { planned, madeFrom } = await planUpgrade(there, asked, {
-    readNow: true,
-    asks: false,
-    judge: planJudge(cx),
-  })
+  const { planned, madeFrom } = await planUpgrade(
+    there,
+    { ...options, pauseBefore: [] },
+    { readNow: true, asks: false, judge: planJudge(cx) },
+  )
   const next = afterPlan(cx.world.commandLine, options.toFile)
   const document = await planDocument(planned, madeFrom, { mode: saved ? 'client' : 'auto', next })
-  if (options.toFile !== undefined) await savePlan(cx.world, options.toFile, document)
-  cx.printer.result(document, planView)
-  if (document.pending) passPlanGate(cx, planned, acceptingLine(cx.world.commandLine, planned.accepted))
-  return document.pending && options.exitCode ? exitCode.asked : exitCode.done
+  const ensureMayRun = () => {
+    if (document.pending) passPlanGate(cx, planned, acceptingLine(cx.world.commandLine, planned.accepted))
+  }
+  return { document, ensureMayRun }
 }
 
 /** Writes what `-o yaml` prints. Throws `usage` for a file that cannot be written. */

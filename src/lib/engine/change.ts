@@ -253,7 +253,6 @@ async function runToTheEnd(
     },
     accepted: accepted.length === 0 ? [] : acceptedBy(accepted, await environment.user()),
     plan,
-    fleet: environment.world.fleet,
     writes,
     foreseen,
     emit(event: RunEvent) {
@@ -436,7 +435,7 @@ export interface ResumeHint {
 
 /** What a run needs of its command to be left and resumed. */
 interface Leaving {
-  readonly world: Pick<World, 'commandLine' | 'fleet'>
+  readonly world: Pick<World, 'commandLine'>
   readonly signal: AbortSignal
   readonly clock: Clock
 }

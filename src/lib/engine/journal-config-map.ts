@@ -208,7 +208,6 @@ const isEntry = (value: unknown): value is Entry =>
   ['plan', 'user', 'from', 'to'].every((key) => ['string', 'undefined'].includes(typeof value[key])) &&
   ['number', 'undefined'].includes(typeof value['run']) &&
   isPlace(value['place']) &&
-  isFleetPart(value['fleet']) &&
   (value['availability'] === undefined || isAvailability(value['availability'])) &&
   (value['findings'] === undefined || isTexts(value['findings'])) &&
   (value['rehearsal'] === undefined || isComparison(value['rehearsal']))
@@ -258,12 +257,6 @@ const isOutage = (value: unknown): boolean =>
   hasTexts(value, 'begin') &&
   ['string', 'undefined'].includes(typeof value['end']) &&
   (value['rolling'] === undefined || isTexts(value['rolling']))
-
-const isFleetPart = (value: unknown): boolean =>
-  value === undefined ||
-  (hasTexts(value, 'uid') &&
-    Number.isSafeInteger(value['wave']) &&
-    (value['over'] === undefined || value['over'] === true))
 
 const isPlace = (value: unknown): boolean =>
   value === undefined ||

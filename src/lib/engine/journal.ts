@@ -67,8 +67,6 @@ export interface Entry {
   place?: StepPlace
   /** The uid of the sealed plan that was carried out, where there was one. */
   plan?: string
-  /** The fleet run that the run is a part of: the uid of its sealed plan, and its wave; `over` of its end. */
-  fleet?: { uid: string; wave: number; over?: true }
   /** Of an accepted risk: who the API server took kvup for. Absent there: the server did not say. */
   user?: string
   /** Number of the run that wrote it, which the journal gives. Absent in what an earlier kvup wrote. */

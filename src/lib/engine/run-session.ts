@@ -169,7 +169,7 @@ export class OneRun {
     { user, from, to, availability, findings = [], rehearsal }: Partial<Recorded> = {},
   ): Promise<void> {
     const at = new Date(this.now).toISOString()
-    const { who: by, plan, fleet } = this.cx
+    const { who: by, plan } = this.cx
     const procedure = this.procedure.name
     await this.journal.record({
       at,
@@ -180,7 +180,6 @@ export class OneRun {
       text,
       ...(this.#place && { place: this.#place }),
       ...(plan !== undefined && { plan }),
-      ...(fleet && { fleet }),
       ...(user !== undefined && { user }),
       ...(from !== undefined && { from }),
       ...(to !== undefined && { to }),

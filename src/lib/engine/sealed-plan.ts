@@ -71,7 +71,7 @@ function isUnbroken({ digest, ...seal }: Seal, over: unknown): boolean {
 const digestOf = (seal: Omit<Seal, 'digest'>, over: unknown): string => sha256({ seal, over })
 
 /** Two values that are written differently, as YAML and JSON are, have the same. */
-export function sha256(value: unknown): string {
+function sha256(value: unknown): string {
   return createHash('sha256').update(canonical(value)).digest('hex')
 }
 

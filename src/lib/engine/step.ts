@@ -2,7 +2,6 @@ import type { Cluster, Reader, Reviewer, Where, Writer } from '../kube/cluster.t
 import type { Kind } from '../kube/object.ts'
 import type { Clock } from '../kube/clock.ts'
 import type {
-  Entry,
   JournaledAvailability,
   Journal,
   JournalReader,
@@ -208,8 +207,6 @@ export interface RunContext {
   readonly limits: RunLimits
   /** The uid of the sealed plan that is carried out: written into every entry of the journal. */
   readonly plan?: string | undefined
-  /** The fleet run that this is a part of: written into every entry as well. */
-  readonly fleet?: Entry['fleet']
   /** Risks that were accepted by name, with the words and the API user that the journal keeps beside the beginning of the run. */
   readonly accepted?: readonly { id: string; text: string; user?: string }[]
   /** Compares what the step of this id is about to write, and throws before it is sent: with what a sealed plan says. */

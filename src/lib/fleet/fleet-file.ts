@@ -1,7 +1,6 @@
 import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, type YAMLMap } from 'yaml'
-import { type KvupError, KvupError as Foreseen, usageError } from '../kube/errors.ts'
+import { type KvupError, usageError } from '../kube/errors.ts'
 import { nearest } from '../kube/text.ts'
-import { parseWindow } from '../vms/waves/pacing.ts'
 
 /** A cluster of a fleet, as a person names it. */
 export interface FleetMember {
@@ -10,20 +9,18 @@ export interface FleetMember {
   context: string
   /** Absent: the kubeconfig of the command line. */
   kubeconfig?: string
-  /** 0 is the canary wave. Absent: behind those that say theirs, so many at a time. */
-  wave?: number
-  /** When its upgrade may begin: `Sat 22:00-04:00 Europe/Prague`. None: always. */
-  windows: readonly string[]
+  /** 0 is the canary. Absent: behind those that say theirs, so many at a time. */
+  group?: number
   /** Risks that are accepted for this cluster: ID, or ID=reason. */
   accept: readonly string[]
   /** Where the file names it: `fleet.yaml:7`. */
   at?: string
 }
 
-const fields = ['name', 'context', 'kubeconfig', 'canary', 'wave', 'window', 'accept'] as const
+const fields = ['name', 'context', 'kubeconfig', 'canary', 'group', 'accept'] as const
 const top = ['apiVersion', 'kind', 'clusters'] as const
 
-/** Reads a fleet file. Throws `usage` that names the line for whatever is not meant: a field that there is not, a name that stands twice, a window that never opens. */
+/** Reads a fleet file. Throws `usage` that names the line for whatever is not meant: a field that there is not, a name that stands twice. */
 export function parseFleet(text: string, file: string): readonly FleetMember[] {
   const lines = new LineCounter()
   const parsed = parseDocument(text, { lineCounter: lines, prettyErrors: false })
@@ -72,44 +69,32 @@ class FleetReading {
     if (given === undefined) throw wrong(this.#at(node), 'a cluster needs a context')
     const context = this.#text(given, 'context')
     const [name, kubeconfig] = [said.get('name'), said.get('kubeconfig')]
-    const wave = this.#wave(said.get('canary'), said.get('wave'))
+    const group = this.#group(said.get('canary'), said.get('group'))
     return {
       name: name === undefined ? context : this.#text(name, 'name'),
       context,
       ...(kubeconfig && { kubeconfig: this.#text(kubeconfig, 'kubeconfig') }),
-      ...(wave !== undefined && { wave }),
-      windows: this.#windows(said.get('window')),
-      accept: this.#texts(said.get('accept'), 'accept').map(({ text }) => text),
+      ...(group !== undefined && { group }),
+      accept: this.#texts(said.get('accept'), 'accept'),
       at: this.#at(node),
     }
   }
 
-  #wave(canary: Node | undefined, wave: Node | undefined): number | undefined {
+  #group(canary: Node | undefined, group: Node | undefined): number | undefined {
     if (canary !== undefined && (!isScalar(canary) || typeof canary.value !== 'boolean'))
       throw wrong(this.#at(canary), 'canary has to be true or false')
     const isCanary = isScalar(canary) && canary.value === true
-    if (wave === undefined) return isCanary ? 0 : undefined
-    const number = isScalar(wave) ? wave.value : undefined
+    if (group === undefined) return isCanary ? 0 : undefined
+    const number = isScalar(group) ? group.value : undefined
     if (!Number.isSafeInteger(number) || Number(number) < 1)
-      throw wrong(this.#at(wave), 'wave has to be a number from 1')
-    if (isCanary) throw wrong(this.#at(wave), 'a canary is in the first wave of all: leave out wave')
+      throw wrong(this.#at(group), 'group has to be a number from 1')
+    if (isCanary) throw wrong(this.#at(group), 'a canary is in the first group of all: leave out group')
     return Number(number)
   }
 
-  #windows(node: Node | undefined): readonly string[] {
-    return this.#texts(node, 'window').map(({ text, at }) => {
-      try {
-        return parseWindow(text).text
-      } catch (error) {
-        throw error instanceof Foreseen ? wrong(at, error.message) : error
-      }
-    })
-  }
-
-  #texts(node: Node | undefined, what: string): readonly { text: string; at: string }[] {
+  #texts(node: Node | undefined, what: string): readonly string[] {
     if (node === undefined) return []
-    const all = isSeq(node) ? (node.items as Node[]) : [node]
-    return all.map((one) => ({ text: this.#text(one, what), at: this.#at(one) }))
+    return (isSeq(node) ? (node.items as Node[]) : [node]).map((one) => this.#text(one, what))
   }
 
   #text(node: Node, what: string): string {

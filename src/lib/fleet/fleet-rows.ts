@@ -125,7 +125,3 @@ export function fleetCode(rows: readonly FleetRow[], verdicts: boolean): ExitCod
   const counting = inOrder(rows).filter((row) => row.error !== undefined || verdicts)
   return counting.map(codeOf).find((code) => code !== exitCode.done) ?? exitCode.done
 }
-
-/** VMs may be left, and the platform around may be busy: what was upgraded is well. */
-export const isWell = ({ state, kubevirt }: Pick<FleetRow, 'state' | 'kubevirt'>): boolean =>
-  ['Healthy', 'NotChecked', 'Waiting'].includes(state) || (state === 'Updating' && kubevirt === 'Healthy')

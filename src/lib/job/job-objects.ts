@@ -1,7 +1,6 @@
 import { type ConfigMap, ConfigMaps, type Namespace, Namespaces } from '../kube/kinds/core-kinds.ts'
 import {
   ClusterRoleBindings,
-  ClusterRoles,
   type Role,
   type RoleBinding,
   RoleBindings,
@@ -9,23 +8,15 @@ import {
   type ServiceAccount,
   ServiceAccounts,
 } from '../kube/kinds/extension-kinds.ts'
-import {
-  type CronJob,
-  CronJobs,
-  type Job,
-  Jobs,
-  type JobSpec,
-  type PodSpec,
-  type PodTemplate,
-} from '../kube/kinds/workload-kinds.ts'
+import { type Job, Jobs, type JobSpec, type PodSpec, type PodTemplate } from '../kube/kinds/workload-kinds.ts'
 import { retriedCodes } from '../kube/errors.ts'
 import type { Kind, KubeObject } from '../kube/object.ts'
 import { packedWord, type PackedFile } from './packed-files.ts'
 
-/** The namespace of its own that a Job runs in, unless another one is named. */
+/** What the namespace is called that is made for a Job, in front of its suffix. */
 export const jobNamespace = 'kvup-run'
 
-/** What runs, and where. */
+/** What runs, and where: both end with the suffix of this run, as nothing else in the cluster does. */
 export interface JobPlace {
   name: string
   namespace: string
@@ -40,58 +31,30 @@ export interface JobRequest extends JobPlace {
   files: readonly PackedFile[]
   /** The rights of the line: a ClusterRole, and Roles in namespaces. */
   roles: readonly Role[]
-  /** A cron expression: a CronJob for windows. Absent: a Job, which begins at once. */
-  schedule?: string
-  /** IANA, of the schedule. */
-  timeZone?: string
 }
 
 const managedBy = 'app.kubernetes.io/managed-by'
 /** The Job that an object belongs to. */
 const jobLabel = 'kvup.io/job'
-const namespaceLabel = 'kvup.io/job-namespace'
-/** The line that a Job runs, as it was typed. */
-export const lineAnnotation = 'kvup.io/line'
 
-/** What finds all objects of a Job in any namespace. */
-export const jobSelector = ({ name, namespace }: JobPlace): string =>
-  `${managedBy}=kvup,${jobLabel}=${name},${namespaceLabel}=${namespace}`
+/** What finds all objects of a Job in any namespace, and nothing of anybody else's: its name ends with the suffix. */
+export const jobSelector = ({ name }: JobPlace): string => `${jobLabel}=${name}`
 
-const labelsOf = ({ name, namespace }: JobPlace) => ({
-  [managedBy]: 'kvup',
-  [jobLabel]: name,
-  [namespaceLabel]: namespace,
-})
-
-/** Whether the label says that kvup made it. */
-export const isOwnObject = ({ metadata }: KubeObject): boolean => metadata.labels?.[managedBy] === 'kvup'
+const labelsOf = ({ name }: JobPlace) => ({ [managedBy]: 'kvup', [jobLabel]: name })
 
 /** What its roles and bindings are called, in every namespace and without one: no role of `kvup rbac` has such a name. */
-export const grantName = ({ name, namespace }: JobPlace): string => `${namespace}:${name}`
+const grantName = ({ name }: JobPlace): string => `kvup-job:${name}`
 
-/** All that a cluster needs to run a line itself, in the order in which it is applied. Pure. */
+/** All that a cluster needs to run a line itself, in the order in which it is created. Pure. */
 export function jobObjects(request: JobRequest): KubeObject[] {
   return [
     namespaceOf(request),
     accountOf(request),
     ...grantsOf(request),
     ...distinct(request).map((file) => configMapOf(request, file)),
-    request.schedule === undefined ? jobOf(request) : cronJobOf(request, request.schedule),
+    jobOf(request),
   ]
 }
-
-/** What the cluster knows of the one that runs it: nothing else is read or deleted. */
-export const jobKinds: readonly Kind[] = [
-  Namespaces,
-  ServiceAccounts,
-  ClusterRoles,
-  ClusterRoleBindings,
-  Roles,
-  RoleBindings,
-  ConfigMaps,
-  Jobs,
-  CronJobs,
-]
 
 function object<T extends KubeObject>(
   kind: Kind<T>,
@@ -107,14 +70,13 @@ const named = (place: JobPlace, name = place.name) => ({
   labels: labelsOf(place),
 })
 
-/** It may hold several Jobs of kvup, so that it bears the name of none. */
-function namespaceOf({ namespace }: JobPlace): Namespace {
+function namespaceOf(place: JobPlace): Namespace {
   const labels = {
-    [managedBy]: 'kvup',
+    ...labelsOf(place),
     'pod-security.kubernetes.io/enforce': 'restricted',
     'pod-security.kubernetes.io/warn': 'restricted',
   }
-  return object(Namespaces, { name: namespace, labels }, {})
+  return object(Namespaces, { name: place.namespace, labels }, {})
 }
 
 function accountOf(place: JobPlace): ServiceAccount {
@@ -166,35 +128,17 @@ function configMapOf(place: JobPlace, file: PackedFile): ConfigMap {
 }
 
 function jobOf(request: JobRequest): Job {
-  return object(Jobs, { ...named(request), annotations: annotationsOf(request) }, { spec: jobSpec(request) })
+  const annotations = { 'kvup.io/line': request.line.join(' ') }
+  return object(Jobs, { ...named(request), annotations }, { spec: jobSpec(request) })
 }
-
-function cronJobOf(request: JobRequest, schedule: string): CronJob {
-  return object(
-    CronJobs,
-    { ...named(request), annotations: annotationsOf(request) },
-    {
-      spec: {
-        schedule,
-        ...(request.timeZone !== undefined && { timeZone: request.timeZone }),
-        // A run that is under way goes on; the next one would only find the lock held.
-        concurrencyPolicy: 'Forbid',
-        startingDeadlineSeconds: 600,
-        successfulJobsHistoryLimit: 3,
-        failedJobsHistoryLimit: 3,
-        jobTemplate: { metadata: { labels: labelsOf(request) }, spec: jobSpec(request) },
-      },
-    },
-  )
-}
-
-const annotationsOf = ({ line }: JobRequest) => ({ [lineAnnotation]: line.join(' ') })
 
 function jobSpec(request: JobRequest): JobSpec {
   return {
     completions: 1,
     parallelism: 1,
     backoffLimit: 6,
+    // A week to read its log; the rights stay until somebody deletes them.
+    ttlSecondsAfterFinished: 604_800,
     // A pod that is still ending has the lock: the next one begins when it is gone.
     podReplacementPolicy: 'Failed',
     podFailurePolicy: {

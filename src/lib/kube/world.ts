@@ -21,8 +21,6 @@ export interface World {
   readonly version: string
   /** As it was typed, quoted so that it works when pasted: what resumes it. */
   readonly commandLine: string
-  /** The fleet run that the command is carried out for, on one of its clusters. */
-  readonly fleet?: { readonly uid: string; readonly wave: number }
   isAlive(pid: number): boolean
   readonly env: Readonly<Record<string, string | undefined>>
   readText(file: string): Promise<string>
@@ -33,6 +31,8 @@ export interface World {
   connect?(address: { host: string; port: number }, ms: number): Promise<void>
   /** Runs a program with this terminal, as a shell would; gives its exit code, 128 and more where a signal ended it. Ctrl-C is for the program then: nothing here ends by it. `quietly`: what it prints goes to stderr. Rejects where it cannot be started. */
   run?(command: readonly string[], quietly: boolean): Promise<number>
+  /** What no name in a cluster ends with: eight letters and digits, others each time. */
+  randomSuffix(): string
   /** A path in a folder of its own that is removed when the process ends. */
   scratchFile(name: string): string
 }

@@ -29,7 +29,7 @@ export interface CommandSpeech {
 }
 
 const ownCommand =
-  /(?<!\b(?:kubectl|oc) )\bkvup(?: (?<cluster>status|wait|check|plan|rehearse|measure|snapshot|upgrade|restore-settings|(?:workloads|eus|fleet)(?: (?:live-update (?:show|set)|[a-z][a-z-]*))?|job(?: (?:status|logs|delete)\b)?|history|report|version)\b| (?<other>explain|releases|rbac|demo|config|completion|help)\b)/gu
+  /(?<!\b(?:kubectl|oc) )\bkvup(?: (?<cluster>status|wait|check|plan|rehearse|measure|snapshot|upgrade|restore-settings|(?:workloads|eus|fleet)(?: (?:live-update (?:show|set)|[a-z][a-z-]*))?|job|history|report|version)\b| (?<other>explain|releases|rbac|demo|config|completion|help)\b)/gu
 /** The programs that take kubectl's connection flags, where they begin a remedy. */
 const foreignCommand = /^(?<program>kubectl|oc|virtctl) (?!kvup\b)/u
 const fields: ReadonlySet<string> = new Set([

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { endedBy } from '../../../src/lib/fleet/fleet-report.ts'
-import { failedRow, fleetCode, type FleetRow, inOrder, isWell } from '../../../src/lib/fleet/fleet-rows.ts'
+import { failedRow, fleetCode, type FleetRow, inOrder } from '../../../src/lib/fleet/fleet-rows.ts'
 import { type FleetCheckRow, checksInOrder } from '../../../src/lib/fleet/fleet-checks.ts'
 import { checkWords, stateWords } from '../../../src/lib/output/views/fleet-words.ts'
 import { exitCode, type ExitCode, KvupError } from '../../../src/lib/kube/errors.ts'
@@ -57,41 +56,4 @@ test('the exit code is that of the worst; verdicts count only where they are ask
   // A verdict that nobody knows, and one that is missing, are no success.
   expect(fleetCode([row('Healthy', { verdict: 'constructor' })], true)).not.toBe(exitCode.done)
   expect(fleetCode([row('Running')], true)).not.toBe(exitCode.done)
-})
-
-test('well is what was upgraded, whatever is busy around it; nothing that stands still or could not be read', () => {
-  for (const state of ['Healthy', 'NotChecked', 'Waiting'] as const) expect(isWell({ state })).toBe(true)
-  expect(isWell({ state: 'Updating', kubevirt: 'Healthy' })).toBe(true)
-  expect(isWell({ state: 'Updating', kubevirt: 'Updating' })).toBe(false)
-  for (const state of [
-    'Unreachable',
-    'Failed',
-    'Forbidden',
-    'Degraded',
-    'Stalled',
-    'OutOfStep',
-    'Interrupted',
-  ] as const)
-    expect(isWell({ state, kubevirt: 'Healthy' })).toBe(false)
-})
-
-test.each([
-  [exitCode.interrupted, 'interrupted', 'interrupted'],
-  [exitCode.terminated, 'interrupted', 'interrupted'],
-  [exitCode.unreachable, 'unreachable', 'unreachable'],
-  [exitCode.drifted, 'drifted', 'needs-person'],
-  [exitCode.blocked, 'approval-needed', 'needs-person'],
-  [exitCode.blocked, 'admin-gate', 'needs-person'],
-  [exitCode.blocked, 'job-exists', 'needs-person'],
-  // Another run is about to do it: no further wave begins over that.
-  [exitCode.locked, 'locked', 'needs-person'],
-  // Nobody has to be asked: the cluster is not as it should be.
-  [exitCode.blocked, 'degraded', 'failed'],
-  [exitCode.blocked, 'not-healthy', 'failed'],
-  [exitCode.timedOut, 'stalled', 'failed'],
-  [exitCode.forbidden, 'forbidden', 'failed'],
-  [exitCode.lost, 'workloads-lost', 'failed'],
-] as const)('an upgrade that ends with %d, %s: %s', (code, reason, outcome) => {
-  const ended = endedBy(new KvupError(code, reason, 'words', { remedy: 'kvup status' }))
-  expect(ended).toEqual({ outcome, error: { code, reason, message: 'words', remedy: ['kvup status'] } })
 })

@@ -3,31 +3,29 @@ import { Workflow } from '@kubernetes-models/argo-workflows/argoproj.io/v1alpha1
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
 import type { PlannedCluster } from '../../../src/lib/fleet/fleet-plan.ts'
-import { type FleetWave, wavesOf } from '../../../src/lib/fleet/fleet-waves.ts'
 import { retriedCodes } from '../../../src/lib/kube/errors.ts'
 import { argoWorkflow } from '../../../src/lib/output/formats/argo-workflow.ts'
 
-const seal = { uid: '0b0c', at: 'now', by: 'me@here', kvup: '0', digest: 'd' }
 const cluster = (name: string, more: Partial<PlannedCluster> = {}): PlannedCluster => ({
   name,
   context: name,
-  uid: `uid of ${name}`,
-  windows: [],
+  uid: `uid-of-${name.length}`,
+  group: 1,
+  plan: {} as never,
   ...more,
 })
 
-function printed(clusters: readonly PlannedCluster[], soakSeconds = 60): IWorkflow {
-  const members = clusters.map(({ name }, index) => ({ name, ...(index === 0 && { wave: 0 }) }))
-  const waves: readonly FleetWave[] = wavesOf(members, 2)
-  return parse(argoWorkflow({ to: 'v1.8.4', waves, soakSeconds, clusters, seal })) as IWorkflow
-}
+const printed = (clusters: readonly PlannedCluster[]): IWorkflow =>
+  parse(argoWorkflow({ to: 'v1.8.4', clusters })) as IWorkflow
 
 const stepsOf = ({ spec }: IWorkflow) =>
   spec.templates?.[0]?.steps as unknown as
     | { name: string; template: string; arguments?: { parameters: { value: string }[] } }[][]
     | undefined
 
-const fleet = ['c', 'a', 'b', 'd'].map((name) => cluster(name))
+const inGroups = (first: number) =>
+  ['c', 'a', 'b', 'd'].map((name, at) => cluster(name, { group: first + Math.ceil(at / 2) }))
+const fleet = inGroups(0)
 
 /** As the types have it: they give the list of parallel steps a name that is not in the document, as their own comment says. */
 function valid({ metadata, spec }: IWorkflow): void {
@@ -66,9 +64,10 @@ const told = (workflow: IWorkflow) =>
     group.map((step) => step.arguments?.parameters[0]?.value ?? step.template),
   )
 
-test('the order of its steps is that of the waves: what is of one wave runs together, a soak between them, the end last', () => {
-  expect(told(printed(fleet))).toEqual([['c'], ['soak'], ['a', 'b'], ['soak'], ['d'], ['end']])
-  expect(told(printed(fleet, 0))).toEqual([['c'], ['a', 'b'], ['d'], ['end']])
+test('the order of its steps is that of the groups: what is of one group runs together, a person behind the canary alone', () => {
+  expect(told(printed(fleet))).toEqual([['c'], ['person'], ['a', 'b'], ['d']])
+  expect(told(printed(inGroups(1)))).toEqual([['c'], ['a', 'b'], ['d']])
+  expect(told(printed([cluster('c', { group: 0 })]))).toEqual([['c']])
 })
 
 test('every template that a step names is there, and each step has a name of its own that Argo takes', () => {
@@ -90,8 +89,7 @@ test('a pod may do what it needs and no more: its files are mounted, it has no t
   const { spec } = printed(fleet)
   const pods = spec.templates?.flatMap(({ container }) => container ?? []) ?? []
   expect(pods.map(({ args }) => args?.join(' '))).toEqual([
-    'fleet upgrade --plan=/plan/fleet-plan.yaml --kubeconfig=/kubeconfig/config --only={{inputs.parameters.cluster}} --yes --output=json',
-    'fleet upgrade --plan=/plan/fleet-plan.yaml --kubeconfig=/kubeconfig/config --yes --output=json',
+    'upgrade --plan=/plans/{{inputs.parameters.uid}}.yaml --kubeconfig=/kubeconfig/config --context={{inputs.parameters.context}} --yes --output=json',
   ])
   const volumes = new Set(spec.volumes?.map(({ name }) => name))
   for (const { volumeMounts = [], securityContext } of pods) {
@@ -106,7 +104,7 @@ test('a pod may do what it needs and no more: its files are mounted, it has no t
   expect(spec).toMatchObject({
     automountServiceAccountToken: false,
     securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
-    arguments: { parameters: [{ name: 'image' }, { name: 'plan' }, { name: 'kubeconfig' }] },
+    arguments: { parameters: [{ name: 'image' }, { name: 'plans' }, { name: 'kubeconfig' }] },
   })
   const retried = spec.templates?.flatMap(({ retryStrategy }) => retryStrategy?.expression ?? [])
   expect(new Set(retried)).toEqual(
@@ -114,10 +112,12 @@ test('a pod may do what it needs and no more: its files are mounted, it has no t
   )
 })
 
-test('a name that Argo would read as a template, a kubeconfig that no pod has, and an unsealed plan give no workflow', () => {
+test('a name that Argo would read as a template, a kubeconfig that no pod has, and a plan that is not whole give no workflow', () => {
   for (const name of ['{{workflow.parameters.image}}', "{{=sprig.env('HOME')}}", 'a}}b'])
     expect(() => printed([cluster(name)])).toThrow('as a template')
   expect(() => printed([cluster('a', { kubeconfig: '/home/me/eu' })])).toThrow('kubeconfig of its own')
-  const unsealed = argoWorkflow({ to: 'v1.8.4', waves: [], soakSeconds: 0, clusters: fleet })
-  expect(parse(unsealed)).toBe(null)
+  const error = { code: 8, reason: 'unreachable', message: 'no answer' }
+  const { plan: _, ...unplanned } = cluster('a')
+  for (const one of [cluster('a', { error }), unplanned])
+    expect(parse(argoWorkflow({ to: 'v1.8.4', clusters: [cluster('b'), one] }))).toBe(null)
 })

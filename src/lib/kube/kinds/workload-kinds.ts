@@ -105,17 +105,7 @@ export const DaemonSets: Kind<DaemonSet> = {
 export const Jobs: Kind<Job> = { apiVersion: 'batch/v1', kind: 'Job', plural: 'jobs', namespaced: true }
 
 export interface CronJob extends KubeObject {
-  spec?: {
-    schedule?: string
-    timeZone?: string
-    suspend?: boolean
-    concurrencyPolicy?: string
-    startingDeadlineSeconds?: number
-    successfulJobsHistoryLimit?: number
-    failedJobsHistoryLimit?: number
-    jobTemplate?: { metadata?: Partial<Metadata>; spec?: JobSpec }
-  }
-  status?: { active?: { name?: string }[]; lastScheduleTime?: string; lastSuccessfulTime?: string }
+  spec?: { suspend?: boolean }
 }
 export const CronJobs: Kind<CronJob> = {
   apiVersion: 'batch/v1',

@@ -1,38 +1,31 @@
 import { retriedCodes, usageError } from '../../kube/errors.ts'
-import type { FleetPlanDocument } from '../../fleet/fleet-plan.ts'
+import type { FleetPlanDocument, PlannedCluster } from '../../fleet/fleet-plan.ts'
+import { isWhole } from '../views/fleet-words.ts'
 import { yamlText } from './yaml-text.ts'
 
-type Planned = Pick<FleetPlanDocument, 'to' | 'waves' | 'soakSeconds' | 'clusters' | 'seal'>
-
 /**
- * The waves of a fleet plan for Argo Workflows: each wave a list of parallel steps, a suspend between them, and a last step that ends the fleet run. One that fails ends the workflow after its wave.
- * The plan lies in a ConfigMap and the kubeconfig in a Secret, which parameters name; the image is a parameter without a default. Throws `usage` for a plan that no such pod could carry out.
+ * The groups of a fleet plan for Argo Workflows: each a list of parallel steps, and a suspend behind the canary, until a person resumes it. A step that fails ends the workflow after its group.
+ * The plans lie in a ConfigMap and the kubeconfig in a Secret, which parameters name; the image is a parameter without a default. Throws `usage` for a plan that no such pod could carry out.
  */
-export function argoWorkflow({ to, waves, soakSeconds, clusters, seal }: Planned): string {
-  if (seal === undefined) return '# There is no workflow: the plan is not sealed.\n'
+export function argoWorkflow(plan: Pick<FleetPlanDocument, 'to' | 'clusters'>): string {
+  const { to, clusters } = plan
+  if (!isWhole(plan)) return '# There is no workflow: the plan is not sealed.\n'
   ensureCarried(clusters)
-  const soaks = soakSeconds > 0
-  const steps = waves.flatMap(({ wave, clusters: names }, index) => [
-    ...(index > 0 && soaks ? [[{ name: `soak-${index}`, template: 'soak' }]] : []),
-    names.map((name, at) => ({
-      name: stepName(wave, at, name),
-      template: 'cluster',
-      arguments: { parameters: [{ name: 'cluster', value: name }] },
-    })),
-  ])
+  const numbers = [...new Set(clusters.map(({ group }) => group))]
+  const groups = numbers.map((group) => clusters.filter((one) => one.group === group).map(stepOf))
+  // Behind the canary a person looks.
+  if (numbers[0] === 0 && numbers.length > 1)
+    groups.splice(1, 0, [{ name: 'canary-well', template: 'person' }])
   const workflow = {
     apiVersion: 'argoproj.io/v1alpha1',
     kind: 'Workflow',
-    metadata: {
-      generateName: `kvup-fleet-${to.toLowerCase().replaceAll(/[^a-z0-9]+/gu, '-')}-`,
-      annotations: { 'kvup.io/fleet-plan': seal.uid },
-    },
+    metadata: { generateName: `kvup-fleet-${to.toLowerCase().replaceAll(/[^a-z0-9]+/gu, '-')}-` },
     spec: {
-      entrypoint: 'waves',
+      entrypoint: 'groups',
       arguments: {
         parameters: [
           { name: 'image' },
-          { name: 'plan', value: 'kvup-fleet-plan' },
+          { name: 'plans', value: 'kvup-fleet-plans' },
           { name: 'kubeconfig', value: 'kvup-fleet-kubeconfig' },
         ],
       },
@@ -47,21 +40,11 @@ export function argoWorkflow({ to, waves, soakSeconds, clusters, seal }: Planned
         seccompProfile: { type: 'RuntimeDefault' },
       },
       volumes: [
-        { name: 'plan', configMap: { name: '{{workflow.parameters.plan}}' } },
+        { name: 'plans', configMap: { name: '{{workflow.parameters.plans}}' } },
         { name: 'kubeconfig', secret: { secretName: '{{workflow.parameters.kubeconfig}}' } },
         ...['work', 'home', 'tmp'].map((name) => ({ name, emptyDir: {} })),
       ],
-      templates: [
-        { name: 'waves', steps: [...steps, [{ name: 'end', template: 'end' }]] },
-        ...(soaks ? [{ name: 'soak', suspend: { duration: String(soakSeconds) } }] : []),
-        {
-          name: 'cluster',
-          inputs: { parameters: [{ name: 'cluster' }] },
-          ...podOf(['--only={{inputs.parameters.cluster}}']),
-        },
-        // Finds every cluster done, and writes into each that the fleet run is over.
-        { name: 'end', ...podOf([]) },
-      ],
+      templates: [{ name: 'groups', steps: groups }, { name: 'person', suspend: {} }, clusterTemplate],
     },
   }
   return `${head}${yamlText(workflow, true)}`
@@ -71,7 +54,7 @@ const account = 'kvup-fleet'
 
 const head = [
   'What it needs in its namespace, before argo submit FILE -p image=NAME@sha256:DIGEST',
-  '  kubectl create configmap kvup-fleet-plan --from-file=fleet-plan.yaml=FILE',
+  '  kubectl create configmap kvup-fleet-plans --from-file=FOLDER',
   '  kubectl create secret generic kvup-fleet-kubeconfig --from-file=config=FILE',
   `  service account ${account} with the rights of an executor of Argo, and its token as a Secret`,
 ]
@@ -79,13 +62,13 @@ const head = [
   .join('')
 
 /** What stands in a value is a template for Argo where it has two braces; and a kubeconfig of its own is a path that the pod does not have. */
-function ensureCarried(clusters: Planned['clusters']): void {
-  const template = clusters.find(({ name }) => /\{\{|\}\}/u.test(name))
+function ensureCarried(clusters: readonly PlannedCluster[]): void {
+  const template = clusters.find(({ context }) => /\{\{|\}\}/u.test(context))
   if (template)
     throw usageError(
       'name-is-template',
-      `Argo Workflows would read the name ${JSON.stringify(template.name)} as a template`,
-      { remedy: 'give that cluster another name in a fleet file (name:), and make the plan with --file' },
+      `Argo Workflows would read the context ${JSON.stringify(template.context)} as a template`,
+      { remedy: 'give it another name: kubectl config rename-context' },
     )
   const own = clusters.find(({ kubeconfig }) => kubeconfig !== undefined)
   if (own)
@@ -99,11 +82,26 @@ function ensureCarried(clusters: Planned['clusters']): void {
     )
 }
 
-/** Unique by its numbers; the name of the cluster is there to be read. */
-function stepName(wave: number, at: number, cluster: string): string {
-  const readable = cluster.replaceAll(/[^a-zA-Z0-9]+/gu, '-')
-  const name = `${wave === 0 ? 'canary' : `wave-${wave}`}-${at + 1}-${readable}`
-  return name.slice(0, 60).replace(/-+$/u, '')
+interface WorkflowStep {
+  name: string
+  template: string
+  arguments?: object
+}
+
+/** Its name is unique by its numbers; that of the cluster is there to be read. */
+function stepOf({ name, context, uid, group }: PlannedCluster, at: number): WorkflowStep {
+  const readable = name.replaceAll(/[^a-zA-Z0-9]+/gu, '-')
+  const step = `${group === 0 ? 'canary' : `group-${group}`}-${at + 1}-${readable}`
+  return {
+    name: step.slice(0, 60).replace(/-+$/u, ''),
+    template: 'cluster',
+    arguments: {
+      parameters: [
+        { name: 'context', value: context },
+        { name: 'uid', value: uid },
+      ],
+    },
+  }
 }
 
 /** The same line again continues after each of these ends; every other one needs a person. A pod that is lost is an error, not a failure. */
@@ -114,18 +112,19 @@ const retryStrategy = {
   backoff: { duration: '30s', factor: '2' },
 }
 
-const podOf = (more: readonly string[]) => ({
+const clusterTemplate = {
+  name: 'cluster',
+  inputs: { parameters: [{ name: 'context' }, { name: 'uid' }] },
   retryStrategy,
   container: {
     name: 'main',
     image: '{{workflow.parameters.image}}',
     command: ['/usr/bin/kvup'],
     args: [
-      'fleet',
       'upgrade',
-      '--plan=/plan/fleet-plan.yaml',
+      '--plan=/plans/{{inputs.parameters.uid}}.yaml',
       '--kubeconfig=/kubeconfig/config',
-      ...more,
+      '--context={{inputs.parameters.context}}',
       '--yes',
       '--output=json',
     ],
@@ -142,11 +141,11 @@ const podOf = (more: readonly string[]) => ({
       runAsNonRoot: true,
     },
     volumeMounts: [
-      { name: 'plan', mountPath: '/plan', readOnly: true },
+      { name: 'plans', mountPath: '/plans', readOnly: true },
       { name: 'kubeconfig', mountPath: '/kubeconfig', readOnly: true },
       { name: 'work', mountPath: '/work' },
       { name: 'home', mountPath: '/home/kvup' },
       { name: 'tmp', mountPath: '/tmp' },
     ],
   },
-})
+}

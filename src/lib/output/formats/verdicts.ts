@@ -10,17 +10,9 @@ import type { VmRestartsDocument, WorkloadsUpdateDocument } from '../../vms/wave
 import type { WorkloadStrategyDocument } from '../../vms/strategy/set-strategy.ts'
 import type { RestartRequiredDocument } from '../../vms/rollout/rollout-strategy.ts'
 import type { FleetPlanDocument } from '../../fleet/fleet-plan.ts'
-import type { FleetReport } from '../../fleet/fleet-report.ts'
 import type { FleetStatusDocument } from '../views/fleet.ts'
 import type { FleetCheckDocument } from '../views/fleet-check.ts'
-import {
-  fleetCheckText,
-  fleetPlanText,
-  fleetReportText,
-  fleetText,
-  toneOf,
-  worstTone,
-} from '../views/fleet-words.ts'
+import { fleetCheckText, fleetPlanText, fleetText, isWhole, toneOf, worstTone } from '../views/fleet-words.ts'
 import { count } from '../text.ts'
 import type { Document } from '../printer.ts'
 import type { CheckDocument } from '../views/check-report.ts'
@@ -53,7 +45,6 @@ const verdicts: Verdicts = {
   WorkloadsUpdate: judging(wavesVerdict),
   VmRestarts: judging(wavesVerdict),
   FleetPlan: judging(fleetPlanVerdict),
-  FleetReport: judging(fleetVerdict),
   FleetStatus: judging(fleetStatusVerdict),
   FleetCheck: judging(fleetCheckVerdict),
   WorkloadStrategy: judging(strategyVerdict),
@@ -69,18 +60,12 @@ const isBroken = (document: Document): boolean =>
 
 function fleetPlanVerdict(plan: FleetPlanDocument & Document): Verdict {
   const failed = plan.clusters.filter(({ error }) => error !== undefined).length
-  if (failed > 0 || plan.seal === undefined)
+  if (!isWhole(plan))
     return {
       is: 'bad',
       text: `not sealed: ${failed} of ${count(plan.clusters.length, 'cluster')} cannot be upgraded so`,
     }
   return { is: 'good', text: fleetPlanText(plan) }
-}
-
-function fleetVerdict(report: FleetReport & Document): Verdict {
-  const left = report.items.filter(({ outcome }) => outcome !== 'done' && outcome !== 'nothing-to-do')
-  const isBad = left.some(({ outcome }) => outcome === 'failed' || outcome === 'unreachable')
-  return { is: left.length === 0 ? 'good' : isBad ? 'bad' : 'warning', text: fleetReportText(report) }
 }
 
 function fleetCheckVerdict(document: FleetCheckDocument): Verdict {

@@ -1,7 +1,6 @@
 import { spanText } from '../../kube/duration.ts'
-import { resultWords, waveName } from '../views/fleet-words.ts'
-import { type Fields, fieldsOf, listOf, numberOf, textOf, textsOf, timeOf } from './fields.ts'
-import { type BarTone, type Lane, lane } from './lanes.ts'
+import { groupName } from '../views/fleet-words.ts'
+import { type Fields, fieldsOf, listOf, numberOf, textOf } from './fields.ts'
 
 /** The clusters of a fleet as a table: a cell for each head. */
 export interface ClusterTable {
@@ -11,15 +10,10 @@ export interface ClusterTable {
 
 /** Of a document that is of one cluster: none. */
 export function clustersOf(document: Fields): ClusterTable | undefined {
-  if (document['kind'] === 'FleetReport')
-    return {
-      heads: ['Cluster', 'Wave', 'Result', 'From', 'Took', 'Why'],
-      rows: listOf(document['items']).map(resultRow),
-    }
   if (document['kind'] === 'FleetPlan')
     return {
-      heads: ['Cluster', 'Wave', 'From', 'Method', 'Takes at most', 'When', 'Against it'],
-      rows: listOf(document['clusters']).map((one) => planRow(one, listOf(document['waves']))),
+      heads: ['Cluster', 'Group', 'From', 'Method', 'Takes at most', 'Against it'],
+      rows: listOf(document['clusters']).map(planRow),
     }
   if (document['kind'] === 'FleetCheck')
     return {
@@ -43,65 +37,22 @@ export function clustersOf(document: Fields): ClusterTable | undefined {
 const cellsOf = (one: Fields, keys: readonly string[]): readonly string[] =>
   keys.map((key) => textOf(one[key]) ?? '')
 
-function resultRow(result: Fields): readonly string[] {
-  const { begins, ends } = spanOf(result)
-  const took = begins === undefined || ends === undefined ? '' : spanText(ends - begins)
-  const why = textOf(fieldsOf(result['error'])['message']) ?? ''
-  return [
-    nameOf(result),
-    waveName(numberOf(result['wave'])),
-    endOf(result),
-    textOf(result['from']) ?? '',
-    took,
-    why,
-  ]
-}
-
-function planRow(one: Fields, waves: readonly Fields[]): readonly string[] {
-  const name = nameOf(one)
+function planRow(one: Fields): readonly string[] {
   const plan = fieldsOf(one['plan'])
-  const wave = waves.find(({ clusters }) => textsOf(clusters).includes(name))?.['wave']
   const most = numberOf(fieldsOf(plan['time'])['highSeconds'])
   const against = listOf(plan['findings']).filter(({ level }) => level !== 'info')
   const ids = new Set(against.flatMap(({ id }) => textOf(id) ?? []))
   return [
-    name,
-    waveName(numberOf(wave)),
+    nameOf(one),
+    groupName(numberOf(one['group'])),
     textOf(plan['from']) ?? '',
     textOf(plan['method']) ?? '',
     plan['pending'] === false ? 'nothing to do' : most === undefined ? 'not known' : spanText(most * 1000),
-    textsOf(one['windows']).join(', ') || 'always',
     textOf(fieldsOf(one['error'])['message']) ?? [...ids].join(', '),
   ]
 }
 
 const nameOf = ({ name }: Fields): string => textOf(name) ?? ''
-
-const endOf = ({ outcome }: Fields): string => resultWords(textOf(outcome) ?? '')
-
-function spanOf({ began, ended }: Fields): { begins: number | undefined; ends: number | undefined } {
-  return { begins: timeOf(began), ends: timeOf(ended) }
-}
-
-/** A bar for each cluster that was begun, in the order of the waves. Runs in the browser too. */
-export function clusterLanes(document: Fields): readonly Lane[] {
-  return listOf(document['items']).flatMap((result) => {
-    const { begins, ends } = spanOf(result)
-    if (begins === undefined) return []
-    const to = Math.max(begins, ends ?? begins)
-    const text = `${nameOf(result)}: ${endOf(result)}${to === begins ? '' : ` after ${spanText(to - begins)}`}`
-    const tone: BarTone = tones[textOf(result['outcome']) ?? ''] ?? 'bad'
-    return [lane('Clusters', nameOf(result), [{ from: begins, to, text, tone }])]
-  })
-}
-
-const tones: Readonly<Record<string, BarTone>> = {
-  done: 'good',
-  'nothing-to-do': 'good',
-  'needs-person': 'warn',
-  interrupted: 'warn',
-  'not-begun': 'dim',
-}
 
 /** What speaks against clusters of a fleet, each finding once, with its clusters. */
 export function fleetFindings(document: Fields): readonly Fields[] {

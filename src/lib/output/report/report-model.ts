@@ -272,7 +272,6 @@ function factsOfTarget(document: Fields): readonly Fact[] {
     ['From', textOf(all['from']) ?? textOf(kubevirt['version'])],
     ['To', textOf(all['to'])],
     ['Method', textOf(all['method'])],
-    ['Fleet run', textOf(document['fleet'])],
     ['Operator', operatorText(fieldsOf(document['operator']))],
   ]
 }

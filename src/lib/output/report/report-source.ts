@@ -27,7 +27,6 @@ export const reportKinds: Readonly<Record<string, string>> = {
   VmRestarts: 'Restarts of VMs',
   FleetCheck: 'Check of a fleet',
   FleetPlan: 'Fleet plan',
-  FleetReport: 'Fleet upgrade',
   FleetStatus: 'Fleet',
   History: 'KubeVirt, run',
   Events: 'Run',

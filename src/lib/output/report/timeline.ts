@@ -22,7 +22,6 @@ import {
   type Timeline,
   titleOf,
 } from './lanes.ts'
-import { clusterLanes } from './report-clusters.ts'
 import type { ReportSource } from './report-source.ts'
 import { becameText, measuredEvents } from './vm-table.ts'
 
@@ -64,8 +63,6 @@ function ofDocument(document: ReportSource['document']): Timeline | undefined {
   if (document.kind === 'Rehearsal') return ofRehearsal(document)
   if (document.kind === 'History') return ofJournal(document)
   if (document.kind === 'UpgradePlan') return ofPlan(document)
-  if (document.kind === 'FleetReport')
-    return { begins: Infinity, ends: 0, isRelative: false, lanes: clusterLanes(document) }
   if (document.kind === 'EusPlan') return ofHops(document)
   return document.kind === 'UpgradeReport' || document.kind === 'EusReport' ? ofSteps(document) : undefined
 }

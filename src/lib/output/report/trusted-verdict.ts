@@ -1,6 +1,6 @@
 import type { Verdict } from '../formats/verdicts.ts'
 import { count } from '../text.ts'
-import { checkWords, outcomes as outcomesOfCluster, stateWords } from '../views/fleet-words.ts'
+import { checkWords, stateWords } from '../views/fleet-words.ts'
 import { type Fields, fieldsOf, listOf, numberOf, textOf } from './fields.ts'
 
 /** A document that somebody hands in, and that says of itself which it is. */
@@ -28,11 +28,10 @@ const shape =
     !Array.isArray(value) &&
     Object.entries(fields).every(([key, holds]) => holds(fieldsOf(value)[key]))
 
-const anyOf =
-  (words: readonly string[]): Holds =>
+const keyOf =
+  (words: object): Holds =>
   (value) =>
-    typeof value === 'string' && words.includes(value)
-const keyOf = (words: object): Holds => anyOf(Object.keys(words))
+    typeof value === 'string' && Object.keys(words).includes(value)
 
 const path = { from: optional(text), to: text }
 const stopped = optional(shape({ step: text, because: text }))
@@ -106,15 +105,9 @@ const shapes: Readonly<Record<string, Holds>> = {
     without: played,
     items: list(played),
   }),
-  FleetReport: shape({
-    to: text,
-    items: list(shape({ name: text, outcome: anyOf(outcomesOfCluster), error: optional(shape({})) })),
-  }),
   FleetPlan: shape({
     to: text,
-    waves: list(shape({ clusters: list(text) })),
-    clusters: list(shape({ name: text, error: optional(shape({})) })),
-    seal: optional(shape({ by: text })),
+    clusters: list(shape({ name: text, plan: optional(shape({})), error: optional(shape({})) })),
   }),
   FleetCheck: shape({
     to: optional(text),
@@ -206,28 +199,25 @@ function contradictionIn(document: Given): string | undefined {
 }
 
 /** Of the first cluster of a fleet whose fields do not agree. */
-function inFleet({ kind, ...document }: Given): string | undefined {
+function inFleet(document: Given): string | undefined {
+  const { kind } = document
   const against = inCluster[kind]
   if (against === undefined) return undefined
   const all = listOf(document[kind === 'FleetPlan' ? 'clusters' : 'items'])
   if (all.length === 0) return 'it is of a fleet without clusters'
   const [first] = all.flatMap((one) => {
-    const why = against(one, document)
+    const why = against(one)
     return why === undefined ? [] : [`${textOf(one['name'])} ${why}`]
   })
   return first
 }
 
-const inCluster: Readonly<Record<string, (one: Fields, document: Fields) => string | undefined>> = {
-  FleetReport: ({ outcome, error }) =>
-    (outcome === 'done' || outcome === 'nothing-to-do') && isThere(error)
-      ? `is ${outcome === 'done' ? 'done' : 'as it should be'}, and has an error`
-      : undefined,
-  FleetPlan: ({ name, plan }, document) =>
+const inCluster: Readonly<Record<string, (one: Fields) => string | undefined>> = {
+  FleetPlan: ({ plan, group }) =>
     isThere(fieldsOf(plan)['seal'])
-      ? listOf(document['waves']).some(({ clusters }) => listedIn(clusters, name))
-        ? undefined
-        : 'is in no wave'
+      ? numberOf(group) === undefined
+        ? 'is in no group'
+        : undefined
       : 'has no sealed plan',
   FleetCheck({ state, error, blockers, notChecked, findings }) {
     if (state !== 'Passed') return undefined
@@ -239,9 +229,6 @@ const inCluster: Readonly<Record<string, (one: Fields, document: Fields) => stri
   FleetStatus: ({ state, error }) =>
     state === 'Healthy' && isThere(error) ? 'is healthy, and has an error' : undefined,
 }
-
-const listedIn = (clusters: unknown, name: unknown): boolean =>
-  Array.isArray(clusters) && clusters.includes(name)
 
 function inCheck({ counts, items }: Fields): string | undefined {
   // A check that was not made is counted as that, whatever its finding weighs.

@@ -1,6 +1,5 @@
 import type { FleetCheckRow, FleetCheckState } from '../../fleet/fleet-checks.ts'
 import type { FleetPlanDocument } from '../../fleet/fleet-plan.ts'
-import type { FleetReport, FleetResult } from '../../fleet/fleet-report.ts'
 import type { FleetRow, FleetState } from '../../fleet/fleet-rows.ts'
 import { counted } from '../../kube/text.ts'
 import type { Paint, Tone } from '../printer.ts'
@@ -66,36 +65,14 @@ export function fleetCheckText({ items, to }: Pick<FleetCheckDocument, 'items' |
   return `${counted(items.length, 'cluster')}${asked}: ${counts.join(', ')}`
 }
 
-/** `KubeVirt to v1.8.4 on 3 clusters in 2 waves` */
-export const fleetPlanText = ({ to, clusters, waves }: FleetPlanDocument): string =>
-  `KubeVirt to ${to} on ${counted(clusters.length, 'cluster')} in ${counted(waves.length, 'wave')}`
+/** Every cluster can be upgraded so. */
+export const isWhole = ({ clusters }: Pick<FleetPlanDocument, 'clusters'>): boolean =>
+  clusters.every(({ plan, error }) => plan !== undefined && error === undefined)
 
-const outcomeWords: Readonly<Record<FleetResult['outcome'], string>> = {
-  failed: 'failed',
-  unreachable: 'unreachable',
-  'needs-person': 'needs a person',
-  interrupted: 'interrupted',
-  'not-begun': 'not begun',
-  done: 'done',
-  'nothing-to-do': 'nothing to do',
-}
+/** `KubeVirt to v1.8.4 on 3 clusters in 2 groups` */
+export const fleetPlanText = ({ to, clusters }: Pick<FleetPlanDocument, 'to' | 'clusters'>): string =>
+  `KubeVirt to ${to} on ${counted(clusters.length, 'cluster')} in ${counted(new Set(clusters.map(({ group }) => group)).size, 'group')}`
 
-/** Each of them, the worst first. */
-export const outcomes = Object.keys(outcomeWords) as FleetResult['outcome'][]
-
-/** What a person calls an outcome. Of one that is not known the text itself. */
-export const resultWords = (outcome: string): string =>
-  Object.hasOwn(outcomeWords, outcome) ? outcomeWords[outcome as FleetResult['outcome']] : outcome
-
-/** `canary`, or the number of the wave. */
-export const waveName = (wave: number | undefined): string =>
-  wave === undefined ? '-' : wave === 0 ? 'canary' : String(wave)
-
-/** `KubeVirt to v1.8.4 on 3 clusters: 1 failed, 2 done` */
-export function fleetReportText({ to, items }: Pick<FleetReport, 'to' | 'items'>): string {
-  const counts = outcomes.flatMap((outcome) => {
-    const many = items.filter((one) => one.outcome === outcome).length
-    return many === 0 ? [] : [`${many} ${outcomeWords[outcome]}`]
-  })
-  return `KubeVirt to ${to} on ${counted(items.length, 'cluster')}: ${counts.join(', ')}`
-}
+/** `canary`, or the number of the group. */
+export const groupName = (group: number | undefined): string =>
+  group === undefined ? '-' : group === 0 ? 'canary' : String(group)

@@ -37,8 +37,6 @@ export interface UpgradeOptions extends MeasureOptions {
   /** Names, separated by commas. */
   approveAlso?: string
   backup?: string
-  /** `UID:WAVE` of the fleet run that it is part of. */
-  fleetRun?: string
   /** What `kvup rehearse --to-file` saved. */
   rehearsal?: string
   /** Absent: as long as the estimate asks for. */
