@@ -150,7 +150,7 @@ export const entries: readonly Entry[] = [
     group: 'Look',
     description: 'Show whether KubeVirt is healthy, by component, and why not',
     kind: 'Status',
-    formats: ['github', 'prometheus'],
+    formats: ['github'],
     load: async () => (await import('./status.ts')).statusCommand,
   },
   {
@@ -166,7 +166,7 @@ export const entries: readonly Entry[] = [
     group: 'Look',
     description: 'Find what blocks an upgrade, and what to do',
     kind: 'CheckReport',
-    formats: ['junit', 'sarif', 'markdown', 'github', 'prometheus'],
+    formats: ['junit', 'markdown', 'github'],
     load: async () => (await import('./check.ts')).checkCommand,
   },
   {
@@ -227,7 +227,7 @@ export const entries: readonly Entry[] = [
         name: 'outdated',
         description: 'Show which VMs run an old virt-launcher, and the outcome of an update for each',
         kind: 'OutdatedWorkloads',
-        formats: ['github', 'prometheus'],
+        formats: ['github'],
         load: async () => (await import('./workloads/outdated.ts')).outdatedCommand,
       },
       {
