@@ -2,41 +2,40 @@ import { spanText } from '../../kube/duration.ts'
 import { resultWords, waveName } from '../views/fleet-words.ts'
 import { type Fields, fieldsOf, listOf, numberOf, textOf, textsOf, timeOf } from './fields.ts'
 import { type BarTone, type Lane, lane } from './lanes.ts'
-
-/** The clusters of a fleet as a table: a cell for each head. */
-export interface ClusterTable {
-  heads: readonly string[]
-  rows: readonly (readonly string[])[]
-}
+import { type ReportTable, tableOf } from './report-table.ts'
 
 /** Of a document that is of one cluster: none. */
-export function clustersOf(document: Fields): ClusterTable | undefined {
+export function clustersOf(document: Fields): ReportTable | undefined {
   if (document['kind'] === 'FleetReport')
-    return {
-      heads: ['Cluster', 'Wave', 'Result', 'From', 'Took', 'Why'],
-      rows: listOf(document['items']).map(resultRow),
-    }
+    return tableOf(
+      'Clusters',
+      ['Cluster', 'Wave', 'Result', 'From', 'Took', 'Why'],
+      listOf(document['items']).map(resultRow),
+    )
   if (document['kind'] === 'FleetPlan')
-    return {
-      heads: ['Cluster', 'Wave', 'From', 'Method', 'Takes at most', 'When', 'Against it'],
-      rows: listOf(document['clusters']).map((one) => planRow(one, listOf(document['waves']))),
-    }
+    return tableOf(
+      'Clusters',
+      ['Cluster', 'Wave', 'From', 'Method', 'Takes at most', 'When', 'Against it'],
+      listOf(document['clusters']).map((one) => planRow(one, listOf(document['waves']))),
+    )
   if (document['kind'] === 'FleetCheck')
-    return {
-      heads: ['Cluster', 'Check', 'Version', 'Blockers', 'Warnings', 'Not checked', 'Why'],
-      rows: listOf(document['items']).map((one) =>
+    return tableOf(
+      'Clusters',
+      ['Cluster', 'Check', 'Version', 'Blockers', 'Warnings', 'Not checked', 'Why'],
+      listOf(document['items']).map((one) =>
         cellsOf(one, ['name', 'state', 'version', 'blockers', 'warnings', 'notChecked']).concat(
           textOf(fieldsOf(one['error'])['message']) ?? textOf(listOf(one['findings'])[0]?.['summary']) ?? '',
         ),
       ),
-    }
+    )
   if (document['kind'] === 'FleetStatus')
-    return {
-      heads: ['Cluster', 'State', 'Version', 'VMs', 'Outdated', 'Why'],
-      rows: listOf(document['items']).map((one) =>
+    return tableOf(
+      'Clusters',
+      ['Cluster', 'State', 'Version', 'VMs', 'Outdated', 'Why'],
+      listOf(document['items']).map((one) =>
         cellsOf(one, ['name', 'state', 'version', 'vms', 'outdated', 'why']),
       ),
-    }
+    )
   return undefined
 }
 
@@ -83,25 +82,25 @@ function spanOf({ began, ended }: Fields): { begins: number | undefined; ends: n
   return { begins: timeOf(began), ends: timeOf(ended) }
 }
 
-/** A bar for each cluster that was begun, in the order of the waves. Runs in the browser too. */
+/** A bar for each cluster that was begun, in the order of the waves. */
 export function clusterLanes(document: Fields): readonly Lane[] {
   return listOf(document['items']).flatMap((result) => {
     const { begins, ends } = spanOf(result)
     if (begins === undefined) return []
     const to = Math.max(begins, ends ?? begins)
     const text = `${nameOf(result)}: ${endOf(result)}${to === begins ? '' : ` after ${spanText(to - begins)}`}`
-    const tone: BarTone = tones[textOf(result['outcome']) ?? ''] ?? 'bad'
+    const tone: BarTone = tones.get(textOf(result['outcome']) ?? '') ?? 'bad'
     return [lane('Clusters', nameOf(result), [{ from: begins, to, text, tone }])]
   })
 }
 
-const tones: Readonly<Record<string, BarTone>> = {
-  done: 'good',
-  'nothing-to-do': 'good',
-  'needs-person': 'warn',
-  interrupted: 'warn',
-  'not-begun': 'dim',
-}
+const tones: ReadonlyMap<string, BarTone> = new Map([
+  ['done', 'good'],
+  ['nothing-to-do', 'good'],
+  ['needs-person', 'warn'],
+  ['interrupted', 'warn'],
+  ['not-begun', 'dim'],
+])
 
 /** What speaks against clusters of a fleet, each finding once, with its clusters. */
 export function fleetFindings(document: Fields): readonly Fields[] {
