@@ -29,7 +29,7 @@ h1 { display: flex; gap: .6rem; font-size: clamp(1.25rem, 2.5vw, 1.75rem); line-
 .next { border: 1px solid var(--line); border-left: 4px solid var(--link); background: none; border-radius: 4px }
 .next h2 { margin: 0 0 .4rem; font-size: 1rem }
 .next ul, .findings, .changes { list-style: none; padding: 0; display: grid; gap: .5rem }
-.facts { display: grid; grid-template-columns: repeat(auto-fill, minmax(13rem, 1fr)); gap: .75rem 1.5rem; margin-top: 1.25rem }
+.facts { display: grid; grid-template-columns: repeat(auto-fill, minmax(10rem, 1fr)); gap: .75rem 1.5rem; margin-top: 1.25rem }
 .facts dt { color: var(--soft); font-size: .8125rem }
 .facts dd { margin: 0 }
 nav { margin-top: 1.5rem; border-block: 1px solid var(--line); padding: .5rem 0 }

@@ -3,7 +3,7 @@ import { spanText } from '../../kube/duration.ts'
 import { isCommand } from '../../kube/shell-line.ts'
 import { count } from '../text.ts'
 import { type Bar, clockText, rowsOf, type Timeline, withoutName } from './lanes.ts'
-import { type Markup, markup } from './markup.ts'
+import { Markup, markup } from './markup.ts'
 import { pageStyle } from './page-style.ts'
 import { levelWords, type ReportFinding } from './report-findings.ts'
 import type { Report } from './report-model.ts'
@@ -39,7 +39,7 @@ ${bodyOf(report, source, maker)}
 </html>
 `.text
 
-const style = markup`<style>${pageStyle}</style>`
+const style = new Markup(`<style>${pageStyle}</style>`)
 
 /** One text styles, known by its hash; nothing runs, is fetched, sent or framed. */
 const policy = [
@@ -127,7 +127,7 @@ function timelineBody(timeline: Timeline): Markup {
   ])
   const summary =
     rows.length === total ? 'The same as a table' : `The first ${rows.length} of ${total} parts as a table`
-  return markup`<div class="scroll chart" tabindex="0" role="region" aria-label="Timeline">${timelineSvg(timeline)}</div>
+  return markup`<div class="scroll chart" tabindex="0" role="region" aria-label="Timeline: drawing">${timelineSvg(timeline)}</div>
 <p class="hint">Times are ${isRelative ? 'since the first step' : 'UTC'}. ${note}</p>
 <details><summary>${summary}</summary>
 ${tableOf('Timeline as a table', ['Part', 'Name', `Begins${isRelative ? ' after' : ' (UTC)'}`, 'Takes', 'What'], cells)}

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { parseReportSource } from '../../../../src/lib/output/report/report-source.ts'
 import { reportMarkdown } from '../../../../src/lib/output/report/report-view.ts'
@@ -87,6 +88,8 @@ test('the page runs nothing and asks for nothing: what styles is named by its ha
     const policy = /Content-Security-Policy" content="([^"]+)"/u.exec(html)?.[1] ?? ''
     expect(policy).toMatch(/^default-src 'none'; style-src 'sha256-[^']+'; img-src data:;/u)
     expect(policy).not.toMatch(/unsafe|script/u)
+    const style = /<style>([\s\S]*?)<\/style>/u.exec(html)?.[1] ?? ''
+    expect(policy).toContain(createHash('sha256').update(style).digest('base64'))
     expect(html).not.toMatch(/<script|javascript:/iu)
     expect(bare(html)).not.toMatch(/<[^>]+\s(?:src|href|action|data)="(?!#|data:,)/u)
     expect(bare(html)).not.toMatch(/<[^>]+\s(?:style|on[a-z]+)="/u)
