@@ -337,12 +337,6 @@ export const entries: readonly Entry[] = [
     load: async () => (await import('./history.ts')).historyCommand,
   },
   {
-    name: 'measure',
-    description: 'Measure availability while a command runs, as time does',
-    kind: 'MeasuredCommand',
-    load: async () => (await import('./measure.ts')).measureCommand,
-  },
-  {
     name: 'report',
     description: 'Make a page to forward, or a ticket, of a run, plan, check or rehearsal',
     kind: 'Report',

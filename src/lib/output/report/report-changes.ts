@@ -44,10 +44,11 @@ function diffOf(changes: unknown): readonly string[] {
   const whole = listOf(changes).filter(
     (change) => textOf(fieldsOf(change['object'])['name']) !== undefined && Array.isArray(change['fields']),
   )
-  const readable = whole.map((change) => ({
-    ...change,
-    fields: listOf(change['fields']).filter(({ path }) => typeof path === 'string'),
-  })) as unknown as readonly DryRunChange[]
+  const readable = whole.map((change) =>
+    Object.assign({}, change, {
+      fields: listOf(change['fields']).filter(({ path }) => typeof path === 'string'),
+    }),
+  ) as unknown as readonly DryRunChange[]
   return stepDiff(readable, Infinity).lines.map((line) => diffText(line, Infinity))
 }
 

@@ -134,11 +134,9 @@ const differencesOf = (differences: Fields): readonly string[] =>
 /** What the drawing and the table do not show: what was not measured, and which rule was broken. */
 function measuredText(availability: Fields): readonly string[] {
   const vms = fieldsOf(availability['vms'])
-  const overLimit = textOf(availability['overLimit'])
   const notWatched = textOf(vms['notWatched'])
   const seconds = numberOf(availability['notMeasuredSeconds']) ?? 0
   return [
-    ...(overLimit === undefined ? [] : [`Over the limit: ${overLimit}`]),
     ...listOf(availability['probes']).flatMap(({ probe, what, ended }) => {
       const why = textOf(fieldsOf(ended)['why'])
       return why === undefined

@@ -57,7 +57,7 @@ interface Section {
 
 function bodyOf(report: Report, source: ReportSource, maker: Maker): Markup {
   const { title, verdict, remarks, next, facts } = report
-  const sections = sectionsOf(report, source).map((section, n) => ({ ...section, id: `part-${n + 1}` }))
+  const sections = sectionsOf(report, source)
   return markup`<header>
 <p class="what">${title}</p>
 <h1 class="${verdict.is}"><span class="mark" role="img" aria-label="${markWords[verdict.is]}:">${marks[verdict.is]}</span> <span>${verdict.text}</span></h1>
@@ -66,10 +66,10 @@ function bodyOf(report: Report, source: ReportSource, maker: Maker): Markup {
 ${remarks.length > 0 && markup`<div class="remarks" role="note">${remarks.map((line) => markup`<p>${line}</p>`)}</div>`}
 ${next.length > 0 && markup`<div class="next"><h2>Next</h2><ul>${next.map((line) => markup`<li>${lineOf(line)}</li>`)}</ul></div>`}
 <dl class="facts">${facts.map(({ name, value }) => markup`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
-<nav aria-label="Sections"><ul>${sections.map(({ id, title: name }) => markup`<li><a href="#${id}">${name}</a></li>`)}</ul></nav>
+<nav aria-label="Sections"><ul>${sections.map(({ title: name }, n) => markup`<li><a href="#part-${n}">${name}</a></li>`)}</ul></nav>
 ${sections.map(
-  ({ id, title: name, body }) => markup`<section aria-labelledby="${id}">
-<h2 id="${id}">${name}</h2>
+  ({ title: name, body }, n) => markup`<section aria-labelledby="part-${n}">
+<h2 id="part-${n}">${name}</h2>
 ${body}
 </section>
 `,

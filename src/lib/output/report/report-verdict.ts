@@ -71,13 +71,15 @@ function trusted(source: ReportSource): Verdict {
   if (hasFailed(document))
     return { is: 'bad', text: withOutcome(message === '' ? verdict.text : message, outcome) }
   if (!(outcomes[kind]?.includes(outcome ?? '') ?? document['outcome'] === undefined))
-    return {
-      is: 'warning',
-      text: `This document has no verdict: its outcome${typeof document['outcome'] === 'string' ? ` ${JSON.stringify(outcome)}` : ''} is not known.`,
-    }
+    return noVerdict(document['outcome'])
   const against = contradictionIn(document, verdict)
   return against === undefined ? verdict : { is: 'bad', text: `This document contradicts itself: ${against}` }
 }
+
+const noVerdict = (outcome: unknown): Verdict => ({
+  is: 'warning',
+  text: `This document has no verdict: its outcome${typeof outcome === 'string' ? ` ${JSON.stringify(outcome)}` : ''} is not known.`,
+})
 
 /** A value of another type than kvup writes ends in its sentence as a word of JavaScript, or makes none. */
 function readVerdict(source: ReportSource): Verdict {
@@ -100,7 +102,7 @@ function judged({ document, events }: ReportSource): Verdict | undefined {
     return { is: rehearsal.outcome !== 'through' ? 'bad' : unknown === undefined ? 'good' : 'warning', text }
   }
   const states = listOf(document['items']).flatMap(({ state }) => state ?? [])
-  if (states.some((state) => !Object.hasOwn({ ...stateWords, ...checkWords }, String(state))))
+  if (states.some((state) => !Object.hasOwn({ ...stateWords, ...checkWords }, textOf(state) ?? '')))
     return undefined
   if (document.kind === 'History') {
     const [run] = listOf(document['runs'])

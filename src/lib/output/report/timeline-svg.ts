@@ -67,10 +67,11 @@ function rowsOf(lanes: readonly Lane[]): readonly Row[] {
     y += height
     return { ...more, y: y - height, height }
   }
-  return [...Map.groupBy(lanes, ({ group }) => group)].flatMap(([group, own]) => [
-    row(size.head, { text: group }),
-    ...own.map((lane) => row(lane.curve ? size.curve : size.row, { text: lane.name, lane })),
-  ])
+  return [...Map.groupBy(lanes, ({ group }) => group)].flatMap(([group, own]) =>
+    [row(size.head, { text: group })].concat(
+      own.map((lane) => row(lane.curve ? size.curve : size.row, { text: lane.name, lane })),
+    ),
+  )
 }
 
 function rowOf({ y, height, lane, text }: Row, x: Scale): Markup {

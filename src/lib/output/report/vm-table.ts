@@ -124,13 +124,14 @@ function spanOf(of: Fields, begin: string, end: string): Pick<MeasuredEvent, 'fr
 /** A row for each thing that happened: a VM may have several. */
 function measuredRows(document: Fields): { rows: readonly Fields[]; note: readonly string[] } {
   const vms = fieldsOf(fieldsOf(document['availability'])['vms'])
-  const told = measuredEvents(vms)
-  const times = told.flatMap(({ from }) => from ?? [])
+  const events = measuredEvents(vms)
+  const times = events.flatMap(({ from }) => from ?? [])
   const span = Math.max(...times, 0) - Math.min(...times, Infinity)
-  const rows = told.map(({ of, what, from, seconds, why }) => {
+  const rows = events.map(({ of, what, from, seconds, why }) => {
     const [namespace, ...name] = (textOf(of['vm']) ?? '').split('/')
     const begins = from && clockText(new Date(from), span)
-    return { ...of, namespace, name: name.join('/'), what, begins, why, seconds: secondsText(seconds) }
+    const told = { namespace, name: name.join('/'), what, begins, why, seconds: secondsText(seconds) }
+    return Object.assign({}, of, told)
   })
   const counted = [vms['interrupted'], vms['migrations'], fieldsOf(vms['agents'])['lost']]
   const total = counted.reduce<number>((sum, one) => sum + (numberOf(fieldsOf(one)['count']) ?? 0), 0)
@@ -164,7 +165,7 @@ const inWords = (item: Fields): Fields =>
 const inWaves = (document: Fields): readonly Fields[] =>
   listOf(document['waves']).flatMap((wave) => {
     const title = textOf(wave['title']) ?? textOf(wave['id'])
-    return listOf(wave['vms']).map((vm): Fields => ({ ...vm, wave: title }))
+    return listOf(wave['vms']).map((vm): Fields => Object.assign({}, vm, { wave: title }))
   })
 
 /** A page has to open. */
