@@ -1,6 +1,5 @@
 import { execFileSync } from 'node:child_process'
 import { defineConfig } from 'vitest/config'
-import { reportPage } from './build/report-page.ts'
 
 const project = (name: string, include: string[], more = {}) => ({
   extends: true as const,
@@ -29,7 +28,6 @@ const whole = [
 process.env['KVUP_SEED'] ??= execFileSync('git', ['rev-parse', 'HEAD'], { encoding: 'utf8' }).trim()
 
 export default defineConfig({
-  plugins: [reportPage],
   test: {
     // By default one core is left over, which is half of a machine with two.
     maxWorkers: '100%',

@@ -6,7 +6,6 @@ import { chunksOf } from './chunks.ts'
 import { licencesOf, packagesOf } from './licences.ts'
 import { leftOut } from './left-out.mjs'
 import { ownModules } from './own-modules.mjs'
-import { pageModules, reportPage } from './report-page.ts'
 
 const root = path.dirname(import.meta.dirname)
 const { version } = JSON.parse(await readFile(`${root}/package.json`, 'utf8'))
@@ -39,7 +38,7 @@ const bundle = await rolldown({
   cwd: root,
   input: { main: 'src/main.ts', open: 'src/open.ts' },
   platform: 'node',
-  plugins: [ownModules, leftOut, reportPage, graph],
+  plugins: [ownModules, leftOut, graph],
   transform: { target: 'node22.19', define: { KVUP_VERSION: JSON.stringify(version) } },
   preserveEntrySignatures: 'allow-extension',
   // A demo and a completion have a cluster of their own at hand, which is no reason for the others to wait for it.
@@ -68,7 +67,7 @@ await rename(fresh, out)
 
 /** Where the code in these files comes from. */
 function bundled(files) {
-  return [...files.flatMap(({ moduleIds = [] }) => moduleIds), ...pageModules]
+  return files.flatMap(({ moduleIds = [] }) => moduleIds)
 }
 
 /** Of two files that import each other one would run before what it needs is there. */

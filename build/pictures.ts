@@ -35,7 +35,6 @@ try {
     kvup('report', of, '--to-file', page)
     const tab = await browser.newPage({ viewport: { width, height }, colorScheme })
     await tab.goto(`file://${page}`)
-    await tab.locator('html[data-ready]').waitFor()
     const file = `${folder}/${name}.png`
     await tab.screenshot({ path: file })
     const { size } = await stat(file)

@@ -9,8 +9,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs'
-import type { ChildProcess } from 'node:child_process'
-import { constants, hostname, release, tmpdir, userInfo } from 'node:os'
+import { hostname, release, tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { type Context, type GlobalFlags, kvupVersion } from './context.ts'
 import type { World } from './lib/kube/world.ts'
@@ -232,7 +231,6 @@ function signalOf(): AbortSignal {
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     const code = name === 'SIGINT' ? exitCode.interrupted : exitCode.terminated
     process.on(name, () => {
-      if (atWork !== undefined) return passOn(atWork, name)
       if (ending.signal.aborted) process.exit(code)
       ending.abort(interrupted(name))
       setTimeout(() => process.exit(code), leaveWithin).unref()
@@ -243,44 +241,6 @@ function signalOf(): AbortSignal {
     for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
   })
   return ending.signal
-}
-
-/** The program that runs with this terminal: signals are for it. */
-let atWork: ChildProcess | undefined
-
-/** Ctrl-C reaches everything at the terminal by itself; a second one would end at once what is about to end well. Sent to kvup alone, the third one gets through. */
-function passOn(child: ChildProcess, name: 'SIGINT' | 'SIGTERM' | 'SIGHUP'): void {
-  if (name !== 'SIGINT' || ++interrupts > 2) child.kill(name)
-}
-
-let interrupts = 0
-
-async function runCommand([file = '', ...args]: readonly string[], quietly: boolean): Promise<number> {
-  const { spawn } = await import('node:child_process')
-  const child = spawn(file, args, { stdio: ['inherit', quietly ? 2 : 'inherit', 'inherit'] })
-  atWork = child
-  try {
-    return await new Promise((resolve, reject) => {
-      child.on('error', reject)
-      child.on('exit', (code, signal) => resolve(code ?? 128 + (signal ? constants.signals[signal] : 0)))
-    })
-  } finally {
-    atWork = undefined
-  }
-}
-
-async function connectTcp(address: { host: string; port: number }, ms: number): Promise<void> {
-  const { connect: dial } = await import('node:net')
-  const socket = dial({ ...address, timeout: ms })
-  try {
-    await new Promise<void>((resolve, reject) => {
-      socket.on('connect', resolve)
-      socket.on('error', reject)
-      socket.on('timeout', () => reject(new Error(`no connection within ${ms / 1000} s`)))
-    })
-  } finally {
-    socket.destroy()
-  }
 }
 
 /** As it was typed, for a shell. */
@@ -306,8 +266,6 @@ function world(called: Called): World {
     readStdin,
     scratchFile,
     randomSuffix: () => randomUUID().slice(0, 8),
-    connect: connectTcp,
-    run: runCommand,
   }
 }
 

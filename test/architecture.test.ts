@@ -111,9 +111,6 @@ const onlyIn: Record<string, RegExp> = {
   'jsonpath-plus': /^src\/lib\/output\//u,
   yaml: /^src\/(settings\.ts|lib\/(output|fleet|manifests|releases\/catalog-path|engine\/sealed-plan|kube\/saved|kube\/http))/u,
   semver: /^src\/lib\/releases\//u,
-  preact: /^src\/lib\/output\/report\//u,
-  htm: /^src\/lib\/output\/report\//u,
-  '@tanstack': /^src\/lib\/output\/report\/browser\//u,
 }
 
 const files = globSync('src/**/*.ts').toSorted()
@@ -174,8 +171,6 @@ test('a file under 40 lines has more than one importer, or is loaded late', () =
     (file) =>
       readFileSync(file, 'utf8').split('\n').length <= 40 &&
       !late.has(file) &&
-      // The page's script begins there, and a declaration file is no module.
-      !/^src\/lib\/output\/report\/browser\/main\.ts$|\.d\.ts$/u.test(file) &&
       new Set(arrows.filter((arrow) => target(arrow) === file).map(({ from }) => from)).size < 2,
   )
   expect(lonely).toEqual([])

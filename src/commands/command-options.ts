@@ -165,7 +165,8 @@ const headings: Readonly<Record<string, readonly string[]>> = {
     'backup',
     'take-over',
     'measure',
-    'stop-if',
+    'measure-namespace',
+    'measure-selector',
     'until',
     'pause-before',
     'no-pause-updates',
@@ -248,18 +249,11 @@ export const dryRunOption = (): Option =>
     },
   )
 
-/** Of every run that can be measured. What is measured, and where, is as in `kvup measure`, whose help names those flags: these would be too long. */
+/** Of every run that can be measured: that it is, and what, and where. */
 export const measureFlags = (): Option[] => [
-  new Option('--measure', 'measure availability (see kvup measure -h)'),
-  new Option('--stop-if <rule>', "with it: stop once 'api.unavailable>30s'").argParser(list),
-  ...measuredFlags().map((option) => option.hideHelp()),
-]
-
-/** What is measured, and where. */
-export const measuredFlags = (): Option[] => [
+  new Option('--measure', 'measure availability meanwhile'),
   new Option('--measure-namespace <namespace>', 'where VMs are tried as a dry run'),
   new Option('--measure-selector <labels>', 'which VMIs are watched (default all)'),
-  new Option('--tcp <name:port>', 'also connect to a DNS name or a Service').argParser(list),
 ]
 
 /** For who watches nothing: a pipeline fails instead of waiting for its timeout. */

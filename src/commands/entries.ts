@@ -102,7 +102,7 @@ export const entries: readonly Entry[] = [
     group: 'Look',
     description: 'Show whether KubeVirt is healthy, by component, and why not',
     kind: 'Status',
-    formats: ['github', 'prometheus'],
+    formats: ['github'],
     load: async () => (await import('./status.ts')).statusCommand,
   },
   {
@@ -118,7 +118,7 @@ export const entries: readonly Entry[] = [
     group: 'Look',
     description: 'Find what blocks an upgrade, and what to do',
     kind: 'CheckReport',
-    formats: ['junit', 'sarif', 'markdown', 'github', 'prometheus'],
+    formats: ['junit', 'markdown', 'github'],
     load: async () => (await import('./check.ts')).checkCommand,
   },
   {
@@ -179,7 +179,7 @@ export const entries: readonly Entry[] = [
         name: 'outdated',
         description: 'Show which VMs run an old virt-launcher, and the outcome of an update for each',
         kind: 'OutdatedWorkloads',
-        formats: ['github', 'prometheus'],
+        formats: ['github'],
         load: async () => (await import('./workloads/outdated.ts')).outdatedCommand,
       },
       {
@@ -289,12 +289,6 @@ export const entries: readonly Entry[] = [
     description: 'Restore settings that kvup changed for a time: no VM, no data, no version',
     kind: 'RestoreReport',
     load: async () => (await import('./restore-settings.ts')).restoreSettingsCommand,
-  },
-  {
-    name: 'measure',
-    description: 'Measure availability while a command runs, as time does',
-    kind: 'MeasuredCommand',
-    load: async () => (await import('./measure.ts')).measureCommand,
   },
   {
     name: 'report',

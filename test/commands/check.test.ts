@@ -83,7 +83,7 @@ describe('kvup check', () => {
   test('one scenario in every format: the same findings, the same exit code', async () => {
     const line = 'check --to v1.7.4'
     const ids = found(read(await kvup(`${line} -o json`))).map(({ id }) => id)
-    for (const format of ['table', 'wide', 'yaml', 'ndjson', 'junit', 'sarif', 'markdown']) {
+    for (const format of ['table', 'wide', 'yaml', 'ndjson', 'junit', 'markdown']) {
       const { code, out } = await kvup(`${line} -o ${format}`)
       expect(code).toBe(3)
       expect(ids.filter((id) => !out.includes(id))).toEqual([])
@@ -155,7 +155,7 @@ describe('kvup check', () => {
     ['check --manifest operator.yaml', 'add --to VERSION'],
     ['check --releases missing.json', 'cannot read the release file'],
     ['check --releases broken.json', 'minors.v1.8.releases'],
-    ['check -o junti', 'junit, sarif, markdown'],
+    ['check -o junti', 'junit, markdown'],
     ['status -o junit', 'is not an output format here'],
   ])('%s: exit 2, and a hint, before the cluster is asked', async (line, hint) => {
     const broken = releases.replace('"v1.8.4": "2026', '"v1.7.99": "2026')

@@ -7,7 +7,6 @@ import type { Cluster } from '../../src/lib/kube/cluster.ts'
 import { systemClock } from '../../src/lib/kube/clock.ts'
 import { SimClock } from '../../src/simulator/simulated-clock.ts'
 import { simulate, type SimulatedCluster, type Simulation } from '../../src/simulator/simulated-cluster.ts'
-import { parseExposition } from '../lib/output/parse-exposition.ts'
 import { parseXml } from '../lib/output/parse-xml.ts'
 import { runText } from '../lib/run-text.ts'
 import { small418 } from '../scenario/eus/window-stage.ts'
@@ -228,62 +227,6 @@ describe('GitHub annotations', () => {
       title: 'kvup workloads outdated',
       data: expect.stringMatching(/^12 VMs run an old/u),
     })
-  })
-})
-
-const valuesOf = (text: string) =>
-  new Map(
-    parseExposition(text).flatMap(({ name, samples }) =>
-      samples.map(({ labels, value }) => [`${name}${JSON.stringify(labels)}`, value] as const),
-    ),
-  )
-
-describe('Prometheus', () => {
-  test('status, check and outdated: read by a parser, one verdict holds, no series of one is in another', async () => {
-    const { kvup } = await simulated()
-    const lines = [
-      'status -o prometheus',
-      'check --to v1.8.4 -o prometheus',
-      'workloads outdated -o prometheus',
-    ]
-    const [status, check, outdated] = await Promise.all(lines.map(async (line) => (await kvup(line)).out))
-    const all = [status, check, outdated].map((text) => valuesOf(text ?? ''))
-    const keys = all.flatMap((values) => [...values.keys()])
-    expect(new Set(keys).size).toBe(keys.length)
-    const [first, second, third] = all
-    expect(first?.get('kvup_status_kubevirt_verdict{"verdict":"Healthy"}')).toBe(1)
-    expect(first?.get('kvup_status_verdict{"verdict":"Stalled"}')).toBe(0)
-    expect(first?.get('kvup_status_vms_running{}')).toBe(2)
-    expect(second?.get('kvup_check_ready{"target_version":"v1.8.4","version":"v1.7.4"}')).toBe(1)
-    expect(third?.get('kvup_outdated_vms{}')).toBe(0)
-    const families = [status, check, outdated].flatMap((text) => parseExposition(text ?? ''))
-    expect(families.filter(({ name, help = '' }) => !name.startsWith('kvup_') || help === '')).toEqual([])
-  })
-
-  test('the same cluster gives the same text, but for the time', async () => {
-    const { kvup } = await simulated()
-    const once = async () =>
-      (await kvup('status -o prometheus')).out.replace(/(timestamp_seconds\{.*\}) \d+/u, '$1')
-    expect(await once()).toBe(await once())
-  })
-
-  test('a hundred VMs make no more series than two', async () => {
-    const counts = await Promise.all(
-      [2, 100].map(async (vms) => {
-        const { kvup } = await simulated({ vms })
-        const { out } = await kvup('status -o prometheus')
-        return out.split('\n').length
-      }),
-    )
-    expect(counts[0]).toBe(counts[1])
-  })
-
-  test('a selection is in the labels, and a cluster that is away is a 0', async () => {
-    const { kvup } = await simulated()
-    const { out } = await kvup('workloads outdated -n default -l app=db -o prometheus')
-    expect(valuesOf(out).get('kvup_outdated_vms{"namespace":"default","selector":"app=db"}')).toBe(0)
-    const away = await runText(['status', '-o', 'prometheus'], { cluster: {} as Cluster, clock: systemClock })
-    expect(valuesOf(away.out).get('kvup_report_success{"command":"status"}')).toBe(0)
   })
 })
 

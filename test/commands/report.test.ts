@@ -39,7 +39,7 @@ test('without an argument it is of the last run, by its number of any', () =>
     expect(written[1]).toContain('<!doctype html>')
     const first = await runText(['report', '1', '-o', 'markdown'], place)
     expect(first.out).toContain('# KubeVirt, run 1: v1.7.4 → v1.8.4')
-    expect(first.out).toContain('+ imageTag: v1.8.4')
+    expect(first.out).toContain('from v1.7.4 to v1.8.4')
     const none = await runText(['report', '7'], place)
     expect(none).toMatchObject({ code: 2, out: '' })
     expect(none.err).toContain('no run 7 is recorded')

@@ -4,8 +4,7 @@ import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { HistoryDocument } from '../../src/lib/output/views/history.ts'
-import type { Availability } from '../../src/lib/availability/availability.ts'
-import { expectRolled, kubeVirtOf, methodsOf } from './installation.ts'
+import { expectRolled } from './installation.ts'
 import { kvup, startKvup } from './kvup.ts'
 import { type Lab, startLab } from './lab.ts'
 
@@ -118,10 +117,10 @@ afterAll(async () => {
   await lab.stop()
 })
 
-test('virt-api stops for 10 s in a measured upgrade: the seconds are those of a watcher outside, and --stop-if ends with 3 before VMs may move', async () => {
+test('virt-api stops for 10 s in a measured upgrade: the seconds are those of a watcher outside, and it makes the calls that it states', async () => {
   const since = new Date()
   const line = 'upgrade --to v1.8.4 --yes --stable-for 5s --verbose --measure'
-  const run = startKvup(lab, [...line.split(' '), '--stop-if', 'api.unavailable>5s'])
+  const run = startKvup(lab, line.split(' '))
   void run.ended.catch(() => {})
   await run.line(/set imageTag|imageTag v1\.8\.4/u)
   const pid = await pidOfVirtApi()
@@ -129,11 +128,7 @@ test('virt-api stops for 10 s in a measured upgrade: the seconds are those of a 
   await delay(10_000)
   process.kill(pid, 'SIGCONT')
   const { code, stderr, stdout } = await run.ended
-  expect({ code, said: stdout + stderr }).toMatchObject({ code: 3 })
-  expect(stderr).toContain('--stop-if api.unavailable>5s')
-  expect(stderr).toContain('what is rolling goes on')
-  expect(methodsOf(await kubeVirtOf(lab))).toEqual([])
-
+  expect({ code, said: stdout + stderr }).toMatchObject({ code: 0 })
   const history = await kvup(lab, ['history', '1', '-o', 'json'])
   const { runs } = JSON.parse(history.stdout) as HistoryDocument
   const measured = runs[0]?.availability
@@ -151,28 +146,5 @@ test('virt-api stops for 10 s in a measured upgrade: the seconds are those of a 
   expect((await writtenByKvup(since, true)).filter(isOfVms).length).toBeGreaterThan(10)
   expect(await vms()).toBe('')
 
-  const rest = await kvup(lab, [...line.split(' '), '-o', 'json'])
-  expect(rest).toMatchObject({ code: 0 })
   await expectRolled(lab, 'v1.8.4', ['LiveMigrate'])
-})
-
-test('kvup measure: at most 5 % more calls a minute than it states, nothing is created, and the exit code is that of the command', async () => {
-  const since = new Date()
-  const words = ['measure', '-o', 'json', '--', 'sh', '-c', 'echo from the command; sleep 60; exit 7']
-  const { code, stdout, stderr } = await kvup(lab, words)
-  expect({ code, stderr }).toMatchObject({ code: 7 })
-  expect(stderr).toContain('from the command')
-  const { availability } = JSON.parse(stdout) as { availability: Availability }
-  const [from, to] = [Date.parse(availability.begin), Date.parse(availability.end)]
-  const asked = await askedByKvup(from, to)
-  const minutes = (to - from) / 60_000
-  console.log(
-    `${asked.length} calls in ${minutes} min, ${availability.callsPerMinute} stated; ${availability.promise.text}`,
-  )
-  expect(asked.length / minutes).toBeLessThanOrEqual(availability.callsPerMinute * 1.05)
-  expect(asked.length / minutes).toBeGreaterThan(availability.callsPerMinute * 0.9)
-  // A busy machine may give kvup no turn for a second.
-  expect(availability.promise.is).toBe(availability.notMeasuredSeconds > 0 ? 'partly' : 'kept')
-  expect(await writtenByKvup(since)).toEqual([])
-  expect(await vms()).toBe('')
 })

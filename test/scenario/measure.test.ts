@@ -7,18 +7,11 @@ import { withFaults } from '../../src/simulator/api/api-faults.ts'
 import { availabilityOf, creates, measured, probeOf, withVms } from './measured-stage.ts'
 import { minute, play, second } from './stage.ts'
 
-test('the command runs beside the measurement, and kvup ends with its exit code', async () => {
+test('it makes the calls that it states, writes nothing, and nothing is asked once it has ended', async () => {
   await play(withVms, async (stage) => {
     const since = stage.mark
-    const ended = await measured(stage, {
-      async run() {
-        await stage.until(minute)
-        return 7
-      },
-    })
-    expect(ended.code).toBe(7)
-    expect(ended.documents[0]).toMatchObject({ kind: 'MeasuredCommand', command: 'sleep 60', exitCode: 7 })
-    const { calls, seconds, promise } = availabilityOf(ended)
+    const run = () => stage.until(minute).then(() => 0)
+    const { calls, seconds, promise } = availabilityOf(await measured(stage, { run }))
     expect({ calls, seconds, promise: promise.is }).toEqual({ calls: 301, seconds: 60, promise: 'kept' })
     // Watches are no lists: what it stated is what it asked.
     expect(stage.requests(since).filter(({ verb }) => verb !== 'watch').length).toBeLessThanOrEqual(
@@ -29,18 +22,6 @@ test('the command runs beside the measurement, and kvup ends with its exit code'
     const stands = stage.mark
     await stage.until(minute)
     expect(stage.requests(stands)).toEqual([])
-  })
-})
-
-test('as a page it is told beside the output of the command', async () => {
-  await play(withVms, async (stage) => {
-    const run = () => stage.until(10 * second).then(() => 0)
-    const { documents, lines, code } = await measured(stage, { run, terminal: { output: 'table' } })
-    expect({ code, documents, lines }).toEqual({
-      code: 0,
-      documents: [],
-      lines: [expect.stringMatching(/API available throughout; 0 of 2 VMs interrupted/u)],
-    })
   })
 })
 
@@ -222,71 +203,6 @@ test('a computer that is suspended meanwhile has measured in part', async () => 
     expect(notMeasuredSeconds).toBe(600)
     expect(promise.is).toBe('partly')
     expect(ended.text).toContain('! API available as far as measured')
-  })
-})
-
-test('--tcp: what cannot be reached from here, beside what KubeVirt says; it is no part of the API', async () => {
-  await play(withVms, async (stage) => {
-    const asked: string[] = []
-    let isUp = true
-    stage.later(10 * second, () => (isUp = false))
-    stage.later(20 * second, () => (isUp = true))
-    const run = () => stage.until(40 * second).then(() => 0)
-    const connect = async ({ host, port }: { host: string; port: number }) => {
-      asked.push(`${host}:${port}`)
-      if (!isUp) throw new Error('connect ECONNREFUSED')
-    }
-    const measurement = availabilityOf(
-      await measured(stage, { run, connect, options: { tcp: ['www.example.com:443'] } }),
-    )
-    expect(new Set(asked)).toEqual(new Set(['www.example.com:443']))
-    expect(probeOf(measurement, 'tcp')).toMatchObject({
-      what: 'www.example.com:443',
-      count: 1,
-      unavailableSeconds: 10,
-    })
-    expect(probeOf(measurement, 'api').count).toBe(0)
-    expect(measurement.promise.is).toBe('kept')
-    expect(measurement.calls / (measurement.seconds / 60)).toBeLessThan(300 * 1.05)
-  })
-})
-
-test('--tcp of a Service that is not there is refused before the command runs', async () => {
-  await play(withVms, async (stage) => {
-    let ran = false
-    const run = async () => ((ran = true), 0)
-    const ended = await measured(stage, {
-      run,
-      connect: async () => undefined,
-      options: { tcp: ['shop/web:80'] },
-    })
-    expect(ended).toMatchObject({ code: 2, error: { reason: 'no-address' } })
-    expect(ran).toBe(false)
-  })
-})
-
-test('a command that cannot be started is exit 2, and a failing cluster is told before it runs', async () => {
-  await play(withVms, async (stage) => {
-    const cause = Object.assign(new Error('spawn nosuch ENOENT'), { code: 'ENOENT' })
-    const missing = await measured(stage, { run: () => Promise.reject(cause) })
-    expect(missing).toMatchObject({
-      code: 2,
-      error: {
-        reason: 'command-not-started',
-        message: expect.stringContaining('there is no such command') as string,
-      },
-    })
-    const stands = stage.mark
-    await stage.until(minute)
-    expect(stage.requests(stands)).toEqual([])
-    const { cluster } = { cluster: stage.cluster }
-    const away = {
-      ...cluster,
-      reader: { ...cluster.reader, list: () => Promise.reject(unreachable('refused', 'nobody there')) },
-    }
-    expect(await measured(stage, { run: async () => 0, terminal: { cluster: away } })).toMatchObject({
-      code: 8,
-    })
   })
 })
 

@@ -6,7 +6,7 @@ import { journaledComparison, type RehearsalComparison } from '../../src/lib/upg
 import { readSchema, validate } from '../lib/docs/json-schema.ts'
 import type { HistoryDocument } from '../../src/lib/output/views/history.ts'
 import { runText } from '../lib/run-text.ts'
-import { virtApiAway, withVms } from './measured-stage.ts'
+import { withVms } from './measured-stage.ts'
 import { play, second, type Stage } from './stage.ts'
 
 const rehearsal = {
@@ -125,13 +125,6 @@ const endings: Readonly<Record<string, [Ending, { code: number; outcome: string;
   SIGINT: [
     { interruptsAfter: 20 * second },
     { code: exitCode.interrupted, outcome: 'interrupted', reason: 'interrupted' },
-  ],
-  '--stop-if': [
-    {
-      flags: ['--stop-if', 'api.unavailable>5s'],
-      cause: (stage) => whenSet(stage, () => virtApiAway(stage, 5 * second, 20 * second)),
-    },
-    { code: exitCode.blocked, outcome: 'blocked', reason: 'over-limit' },
   ],
   'a stall': [
     {

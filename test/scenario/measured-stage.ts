@@ -1,8 +1,7 @@
-import { measure } from '../../src/commands/measure/measure.ts'
-import type { Context } from '../../src/context.ts'
 import type { Availability, MeasuredProbe } from '../../src/lib/availability/availability.ts'
-import type { MeasureOptions } from '../../src/lib/availability/measure-request.ts'
+import { measurementOf, type MeasureOptions } from '../../src/lib/availability/measure-request.ts'
 import { VirtualMachines } from '../../src/lib/kube/kinds/kubevirt-kinds.ts'
+import { availabilityLines } from '../../src/lib/output/views/availability.ts'
 import type { AuditRecord } from '../../src/simulator/api/api-request.ts'
 import { byTag, type Ended, type Stage, type Terminal } from './stage.ts'
 
@@ -46,17 +45,24 @@ export const creates = (stage: Stage, since: number): readonly AuditRecord[] =>
 interface Meanwhile {
   options?: MeasureOptions
   terminal?: Terminal
-  command?: readonly string[]
-  connect?: Context['world']['connect']
   run: () => Promise<number>
 }
 
-/** `kvup measure -- COMMAND` beside what `run` does. */
-export const measured = (
-  stage: Stage,
-  { options = {}, terminal = {}, command = ['sleep', '60'], connect, run }: Meanwhile,
-): Promise<Ended> =>
+/** A measurement beside what `run` does, told as a document. */
+export const measured = (stage: Stage, { options = {}, terminal = {}, run }: Meanwhile): Promise<Ended> =>
   stage.perform(
-    (cx) => measure({ ...cx, world: { ...cx.world, run, ...(connect && { connect }) } }, options, command),
+    async (cx) => {
+      const where = { cluster: await cx.cluster(), namespace: 'kubevirt' }
+      const measurement = measurementOf(cx, { ...options, measure: true }, where)
+      await measurement?.begin()
+      await run()
+      measurement?.end()
+      const availability = measurement?.report() as Availability
+      cx.printer.result(
+        { apiVersion: 'kvup.io/v1alpha1', kind: 'Measured', availability },
+        { text: (told, paint, size) => availabilityLines(told.availability, paint, size), names: () => [] },
+      )
+      return 0
+    },
     { output: 'json', ...terminal },
   )

@@ -57,54 +57,13 @@ test('the seconds without virt-api are told, with when and what was rolling; the
   })
 })
 
-test('--stop-if: no further change, exit 3, while the roll goes on; the same line continues', async () => {
-  await play(withVms, async (stage) => {
-    virtApiAway(stage, 10 * second, 20 * second)
-    const asked = { measure: true, stopIf: ['api.unavailable>5s'] }
-    const ended = await stage.upgrade('v1.8.4', asked, { cluster: stage.shaky })
-    expect(ended).toMatchObject({ code: 3 })
-    expect(ended.error?.reason).toBe('over-limit')
-    expect(ended.text).toMatch(
-      /api was unavailable for \d s \(--stop-if api\.unavailable>5s\): kvup makes no further change; what is rolling goes on/u,
-    )
-    expect(ended.text).toMatch(/! API unavailable for 2\d(\.\d)? s; 0 of 2 VMs interrupted/u)
-    expect(availabilityOf(ended).overLimit).toContain('--stop-if api.unavailable>5s')
-    // The roll went on to its end, and VMs may not move.
-    expect(stage.kubevirt.status?.observedKubeVirtVersion).toBe('v1.8.4')
-    expect(stage.methods).toEqual([])
-    const run = (await stage.journal.entries()).find(({ what }) => what === 'failed')
-    expect(run?.availability?.text).toContain('API unavailable')
-
-    const again = await stage.upgrade('v1.8.4', asked, { cluster: stage.shaky })
-    expect(again).toMatchObject({ code: 0 })
-    expect(stage.methods).toEqual(['LiveMigrate'])
-  })
-})
-
-test('a rule that is no rule is refused before anything is asked, and so is one without --measure', async () => {
+test('what says something of a measurement that nobody asked for is refused before anything is asked', async () => {
   await play(withVms, async (stage) => {
     const since = stage.mark
-    const wrong = await stage.upgrade('v1.8.4', { measure: true, stopIf: ['api>30s'] })
-    expect(wrong).toMatchObject({ code: 2, error: { reason: 'no-such-rule' } })
-    expect(wrong.text).toContain('the rules are: PROBE.unavailable>DURATION, vms.interrupted>NUMBER')
-    const alone = await stage.upgrade('v1.8.4', { stopIf: ['api.unavailable>30s'] })
+    const alone = await stage.upgrade('v1.8.4', { measureNamespace: 'x', measureSelector: 'a=b' })
     expect(alone).toMatchObject({ code: 2, error: { reason: 'contradiction' } })
+    expect(alone.error?.message).toContain('--measure-namespace, --measure-selector needs --measure')
     expect(stage.writes(since)).toEqual([])
-  })
-})
-
-test('a rule that could never stop the run is refused before the first change', async () => {
-  await play(withVms, async (stage) => {
-    const since = stage.mark
-    const rule = (stopIf: string, more = {}) =>
-      stage.upgrade('v1.8.4', { measure: true, stopIf: [stopIf], ...more })
-    expect(await rule('tcp.unavailable>2s')).toMatchObject({ code: 2, error: { reason: 'contradiction' } })
-    const create = await rule('create.unavailable>1s', { measureNamespace: 'nowhere' })
-    expect(create).toMatchObject({ code: 2, error: { reason: 'rule-not-measured' } })
-    expect(create.text).toContain('create is not measured (')
-    expect(stage.kubevirt.status?.observedKubeVirtVersion).toBe('v1.7.0')
-    expect(stage.methods).toEqual(['LiveMigrate'])
-    expect(stage.writes(since).filter(({ dryRun }) => !dryRun)).toEqual([])
   })
 })
 
@@ -143,15 +102,14 @@ test('VMs that are moved and measured: their migrations are counted, and none is
   })
 })
 
-test('VMs that are restarted are interrupted, and a rule about them stops the waves', async () => {
+test('VMs that are restarted are interrupted, and named', async () => {
   const local = [1, 2, 3].map((i) => ({ name: `vm-${i}`, notMigratable: 'DisksNotLiveMigratable' }))
   await outdated(local, async (stage) => {
     const restarting = { restartUnmigratable: true, accept: ['data-loss'], parallel: '1' }
-    const asked = { measure: true, stopIf: ['vms.interrupted>0'], ...restarting }
-    const ended = await stage.update(asked)
-    expect(ended).toMatchObject({ code: 3 })
-    expect(ended.text).toContain('1 VM was interrupted (--stop-if vms.interrupted>0)')
-    expect(ended.text).toContain('! API available throughout; 1 of 3 VMs interrupted')
-    expect(availabilityOf(ended).vms.interrupted.items).toMatchObject([{ how: 'restarted' }])
+    const ended = await stage.update({ measure: true, ...restarting })
+    expect(ended).toMatchObject({ code: 0 })
+    expect(ended.text).toContain('! API available throughout; 3 of 3 VMs interrupted')
+    const { items } = availabilityOf(ended).vms.interrupted
+    expect(items.map(({ how }) => how)).toEqual(['restarted', 'restarted', 'restarted'])
   })
 })

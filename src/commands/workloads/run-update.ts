@@ -40,6 +40,7 @@ import type { Unread } from '../../lib/vms/migrations/migration-ledger.ts'
 import { heldLines, keptMethods, methodsText, overrideId } from '../../lib/vms/update-methods.ts'
 import { forecastOutdated, resumingFindings } from '../../lib/vms/forecast/vm-forecast.ts'
 import type { Override } from '../../lib/engine/journal.ts'
+import { WaveAlerts } from '../../lib/vms/waves/wave-alerts.ts'
 import { shownWaves, type Wave } from '../../lib/vms/waves/waves.ts'
 import { methodsIn, type SettingsOwner } from '../../lib/vms/strategy/settings-owner.ts'
 import { seeSettings, writesTo } from './settings-work.ts'
@@ -88,6 +89,10 @@ async function updated(cx: Context, whole: Omit<Running, 'cx' | 'procedure'>): P
   })
   warnOfWaves(cx, run.wanted, work.waves)
   if (work.canaryText !== undefined) cx.printer.warn(work.canaryText)
+  if (work.waves.length > 0 && !isDry(options) && !options.watchOnly) {
+    run.alerts = new WaveAlerts(settingsWork.cluster.reader, (line) => cx.printer.warn(line))
+    await run.alerts.begin()
+  }
   const { journal } = settingsWork.environment
   const { namespace } = settingsWork.installation
   const measurement = measurementOf(cx, options, { cluster: settingsWork.cluster, namespace })

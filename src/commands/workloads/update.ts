@@ -30,7 +30,8 @@ export function updateCommand(wire: Wire): Command {
       'after',
       manual({
         examples,
-        more: 'The same command continues after an interruption.',
+        more: `The same command continues after an interruption. On OpenShift and OKD a wave waits while an
+alert fires that did not when the run began.`,
         formats: ['junit', 'github'],
         codes: [...asksCluster, 'timedOut', 'locked', 'interrupted', 'terminated'],
       }),

@@ -7,14 +7,14 @@ import { secondsText, spanText } from '../kube/duration.ts'
 /** What one probe found. */
 export interface MeasuredProbe extends OutageFigures {
   probe: ProbeName
-  /** What was asked; of `tcp` the address. */
+  /** What was asked. */
   what: string
   calls: number
   /** Why it was not asked at all, or from when on not any more. */
   ended?: { at: string; why: string }
 }
 
-/** The section `availability` of the document of a run that was measured, and of `kvup measure`. */
+/** The section `availability` of the document of a run that was measured. */
 export interface Availability {
   /** In one line. */
   summary: string
@@ -34,8 +34,6 @@ export interface Availability {
   notMeasuredSeconds: number
   probes: readonly MeasuredProbe[]
   vms: MeasuredVmsReport
-  /** The rule that stopped the run, or that was broken when no change was left. */
-  overLimit?: string
 }
 
 const promise = 'the control plane remains available throughout'
@@ -45,7 +43,7 @@ export function promiseOf(
   probes: readonly MeasuredProbe[],
   { seconds, notMeasuredSeconds }: Pick<Availability, 'seconds' | 'notMeasuredSeconds'>,
 ): Availability['promise'] {
-  const ofApi = probes.filter(({ probe }) => probe !== 'api' && probe !== 'tcp')
+  const ofApi = probes.filter(({ probe }) => probe !== 'api')
   const asked = ofApi.filter(({ ended, calls }) => ended === undefined && calls > 0)
   const missing = ofApi.filter((one) => !asked.includes(one)).map(({ probe }) => probe)
   const unsaid = [
@@ -107,7 +105,7 @@ export function journaled({
 }: Availability): JournaledAvailability {
   const api = probes.find(({ probe }) => probe === 'api')
   const longest = (api?.outages ?? []).toSorted((a, b) => b.seconds - a.seconds).slice(0, journaledOutages)
-  const unavailable = probes.filter(({ count }) => count > 0).slice(0, 12)
+  const unavailable = probes.filter(({ count }) => count > 0)
   return {
     text: summary,
     begin,
@@ -115,10 +113,7 @@ export function journaled({
     promise: is,
     callsPerMinute,
     unavailable: Object.fromEntries(
-      unavailable.map(({ probe, what, unavailableSeconds }) => [
-        probe === 'tcp' ? `tcp ${what}`.slice(0, 80) : probe,
-        unavailableSeconds,
-      ]),
+      unavailable.map(({ probe, unavailableSeconds }) => [probe, unavailableSeconds]),
     ),
     outages: longest.toSorted((a, b) => a.begin.localeCompare(b.begin)).map(journaledOutage),
     interruptedVms: vms.interrupted.count,

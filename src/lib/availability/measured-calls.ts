@@ -13,11 +13,6 @@ export class MeasuredCalls {
     this.probe = probe
   }
 
-  /** It asks KubeVirt's API, as part of which it counts. */
-  get isOfApi(): boolean {
-    return this.probe.name !== 'tcp'
-  }
-
   get hasEnded(): boolean {
     return this.#ended !== undefined
   }

@@ -9,18 +9,7 @@ import type { RunEvent, RunMeasurement } from '../engine/step.ts'
 import { MeasuredVms } from './measured-vms.ts'
 import { ApiOutages, MeasuredCalls } from './measured-calls.ts'
 import { type Going, inSeconds } from './outage-log.ts'
-import {
-  type Answered,
-  apiProbes,
-  type Connect,
-  patience,
-  period,
-  probeOfTcp,
-  type ProbeName,
-  probesOfApi,
-  type TcpTarget,
-} from './probes.ts'
-import { brokenRule, type StopRule } from './stop-rules.ts'
+import { type Answered, apiProbes, patience, period, probesOfApi } from './probes.ts'
 
 /** What is measured, and where. */
 export interface MeasureRequest {
@@ -28,8 +17,6 @@ export interface MeasureRequest {
   namespace?: string | undefined
   /** Label selector of the VMIs that are watched; absent: all. */
   selector?: string | undefined
-  tcp: readonly TcpTarget[]
-  stopIf: readonly StopRule[]
 }
 
 /** What a measurement works with. */
@@ -39,7 +26,6 @@ export interface MeasureTools {
   /** KubeVirt's own namespace. */
   namespace: string
   request: MeasureRequest
-  connect?: Connect | undefined
   /** Told of a probe that is not asked, or not any more. */
   warn: (line: string) => void
 }
@@ -62,7 +48,6 @@ export class Measurement implements RunMeasurement {
   #began: number | undefined
   #ended: number | undefined
   #lostMs = 0
-  #overLimit: string | undefined
 
   constructor(tools: MeasureTools) {
     this.#tools = tools
@@ -80,27 +65,20 @@ export class Measurement implements RunMeasurement {
   }
 
   /**
-   * Before the first write: what is not taken now is not measured, and said. Throws `usage` where no cluster is behind it or nobody can connect.
+   * Before the first write: what is not taken now is not measured, and said. Throws `usage` where no cluster is behind it.
    */
   async begin(): Promise<void> {
     if (this.hasBegun) return
-    const { cluster, namespace, request, connect } = this.#tools
+    const { cluster, namespace, request } = this.#tools
     const ask = cluster.askOnce?.(patience)
     if (ask === undefined) throw usageError('not-measurable', 'a saved cluster cannot be measured')
-    if (request.tcp.length > 0 && connect === undefined)
-      throw usageError('not-measurable', '--tcp cannot be measured here')
-    const { reader } = cluster
     await this.#ensureSelects()
-    const tcp = connect
-      ? await Promise.all(request.tcp.map((one) => probeOfTcp(one, { reader, connect })))
-      : []
     const someVmi = () => this.#vms.someRunning()
-    const probes = [...probesOfApi({ ask, namespace: request.namespace ?? namespace, someVmi }), ...tcp]
+    const probes = probesOfApi({ ask, namespace: request.namespace ?? namespace, someVmi })
     this.#began = this.#ticks
     this.#measured = probes.map((probe) => new MeasuredCalls(probe))
     this.#watch()
     await this.#tryCreate()
-    this.#ensureRulesCanStop()
     void this.#heartbeat()
     for (const [index, one] of this.#measured.entries())
       if (!one.hasEnded) void this.#ask(one, Math.round((index * period) / this.#measured.length))
@@ -125,25 +103,15 @@ export class Measurement implements RunMeasurement {
     return this.hasBegun ? journaled(this.report()) : undefined
   }
 
-  /** What is over a limit of the request, in a sentence without an end; once it is, it stays so. */
-  get overLimit(): string | undefined {
-    this.#overLimit ??= brokenRule(this.#tools.request.stopIf, {
-      unavailableMs: (probe) => this.#unavailableMs(probe),
-      interruptedVms: this.#vms.interrupted,
-    })
-    return this.#overLimit
-  }
-
   report(): Availability {
     const now = this.#now
     const at = (when: number) => this.#timeOf(when)
     const seconds = inSeconds(now - (this.#began ?? now))
-    const overLimit = this.overLimit
     const probes = [
       {
         probe: 'api' as const,
         what: 'any of the five below',
-        calls: this.#measured.reduce((sum, { calls, isOfApi }) => (isOfApi ? sum + calls : sum), 0),
+        calls: this.#measured.reduce((sum, { calls }) => sum + calls, 0),
         ...this.#api.log.figures(now, at),
       },
       ...this.#measured.map((one) => one.report(now, at)),
@@ -162,14 +130,7 @@ export class Measurement implements RunMeasurement {
       notMeasuredSeconds,
       probes,
       vms,
-      ...(overLimit !== undefined && { overLimit }),
     }
-  }
-
-  #unavailableMs(name: ProbeName): number {
-    if (name === 'api') return this.#api.log.unavailableMs(this.#now)
-    const own = this.#measured.filter(({ probe }) => probe.name === name)
-    return Math.max(0, ...own.map(({ log }) => log.unavailableMs(this.#now)))
   }
 
   get #ticks(): number {
@@ -210,18 +171,6 @@ export class Measurement implements RunMeasurement {
     if (found.length === 0) warn(`No running VM has the labels ${request.selector}: no VM is watched yet.`)
   }
 
-  /** A rule about what is not measured would never stop the run that was begun because of it. Throws `usage`. */
-  #ensureRulesCanStop(): void {
-    const create = this.#measured.find(({ probe }) => probe.name === 'create')
-    const rule = this.#tools.request.stopIf.find((one) => one.is === 'unavailable' && one.probe === 'create')
-    if (rule === undefined || create?.hasEnded !== true) return
-    throw usageError(
-      'rule-not-measured',
-      `--stop-if ${rule.text} would never stop the run: creating a VM is not measured here`,
-      { remedy: 'name a namespace in which you may create VMs: --measure-namespace NAMESPACE' },
-    )
-  }
-
   /** One call, with an end. Never rejects. */
   async #once(one: MeasuredCalls): Promise<Answered> {
     // Of this machine, whose network it is: a simulated cluster may be faster than that.
@@ -260,12 +209,12 @@ export class Measurement implements RunMeasurement {
   ): void {
     if (answered.is === 'unavailable') {
       one.log.down(sent, answered.why, this.#going)
-      if (one.isOfApi) this.#api.down(one.probe.name, sent, answered.why, this.#going)
+      this.#api.down(one.probe.name, sent, answered.why, this.#going)
       return
     }
     // A refusal is an answer.
     one.log.up(at)
-    if (one.isOfApi) this.#api.up(one.probe.name, at)
+    this.#api.up(one.probe.name, at)
     if (answered.is === 'refused') this.#endProbe(one, answered.why)
   }
 

@@ -73,7 +73,6 @@ export class OneRun {
   readonly #memory: RememberedJournal
   readonly #remarks = new Set<string>()
   #isTroubled = false
-  #isLimitTold = false
   #place: StepPlace | undefined
   /** What was said of the change that is not taken. */
   readonly #refusals = new Set<string>()
@@ -149,17 +148,6 @@ export class OneRun {
   remark(text: string): void {
     if (!this.#remarks.has(text)) this.emit({ kind: 'remark', text })
     this.#remarks.add(text)
-  }
-
-  /** Told as soon as it is so: until the next change would be made hours may pass. */
-  remarkLimit(): void {
-    const { overLimit } = this.cx.measurement ?? {}
-    if (overLimit === undefined || this.#isLimitTold) return
-    this.#isLimitTold = true
-    this.emit({
-      kind: 'remark',
-      text: `${overLimit}: kvup makes no further change; what is rolling goes on by itself`,
-    })
   }
 
   async record(

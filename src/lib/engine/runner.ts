@@ -275,7 +275,6 @@ class SettlingStep {
   }
 
   async #advance(): Promise<Settled | 'look-again' | undefined> {
-    this.#run.remarkLimit()
     const isLast = this.#isLate
     const isTooLong = this.#stallEnds <= this.#run.ticks
     // What ends a run is asked of the cluster itself.
@@ -333,8 +332,6 @@ class SettlingStep {
   async #todo(state: Todo): Promise<'look-again' | undefined> {
     if (this.#step.apply === undefined) return this.#show({ is: 'waiting', on: state.change })
     if (this.#isLate) return undefined
-    const { overLimit } = this.#run.cx.measurement ?? {}
-    if (overLimit !== undefined) throw stoppedByLimit(this.#step, overLimit)
     const most = this.#step.repeats?.atMost ?? 1
     if (this.#applied >= most) throw await this.#undone(state, most)
     const key = this.#step.repeats ? `${this.#step.id}#${this.#applied + 1}` : this.#step.id
@@ -517,12 +514,6 @@ function gaveUp({ title, doing }: Step, last: Waiting | undefined, late: Latenes
     cause: trouble ?? failure,
   })
 }
-
-/** Exit 3: what was measured is over a limit that somebody set. */
-const stoppedByLimit = ({ title }: Step, overLimit: string): KvupError =>
-  blocked('over-limit', `stopped before "${title}": ${overLimit}`, {
-    notes: ['kvup changed nothing more; what is rolling goes on by itself'],
-  })
 
 /** Exit 4: nothing moved for as long as `--stalled-after` allows. */
 function stalledTooLong(

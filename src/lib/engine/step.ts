@@ -232,8 +232,6 @@ export interface RunMeasurement {
   /** Before the first write. Throws what cannot be measured at all. */
   begin(): Promise<void>
   hear(event: RunEvent): void
-  /** What is over a limit that somebody set, in a clause: no further change is to be made. */
-  readonly overLimit: string | undefined
   /** For the journal; undefined where it has not begun. */
   journaled(): JournaledAvailability | undefined
 }

@@ -27,10 +27,6 @@ export interface World {
   /** Makes a file that only this user can read: all of it or nothing. */
   writeText(file: string, text: string): Promise<void>
   readStdin(): Promise<string>
-  /** Opens a TCP connection from here and closes it. Rejects with why it could not, after `ms` at the latest. Absent: there is no network. */
-  connect?(address: { host: string; port: number }, ms: number): Promise<void>
-  /** Runs a program with this terminal, as a shell would; gives its exit code, 128 and more where a signal ended it. Ctrl-C is for the program then: nothing here ends by it. `quietly`: what it prints goes to stderr. Rejects where it cannot be started. */
-  run?(command: readonly string[], quietly: boolean): Promise<number>
   /** What no name in a cluster ends with: eight letters and digits, others each time. */
   randomSuffix(): string
   /** A path in a folder of its own that is removed when the process ends. */

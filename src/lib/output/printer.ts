@@ -73,7 +73,7 @@ interface Report<T extends Document> {
 }
 
 /** Formats that only some documents have. */
-export type ReportFormat = 'junit' | 'sarif' | 'markdown' | 'github' | 'prometheus' | 'argo-workflow'
+export type ReportFormat = 'junit' | 'markdown' | 'github' | 'argo-workflow'
 
 /** Every state has a word and a shape: colour is never alone. Each returns the text, coloured or not. */
 export interface Paint {

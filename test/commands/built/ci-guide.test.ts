@@ -1,10 +1,9 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { entries } from '../../../src/commands/entries.ts'
-import { parseExposition } from '../../lib/output/parse-exposition.ts'
 import { parseXml } from '../../lib/output/parse-xml.ts'
 import { paste } from './program.ts'
 import { type Alive, serveCluster } from './simulated.ts'
@@ -96,31 +95,6 @@ test('GitLab: the script, and every file that the job keeps', async () => {
   ])
   expect(upgrade.artifacts.paths.map((file) => read(file).length > 0)).toEqual([true])
 })
-
-test('cron: the files are whole, others can read them, nothing is left beside; a cluster that is away is told', async () => {
-  const script = blockOf('Cron and the textfile collector', 'sh')
-  expect(await run(script, { TEXTFILE_DIR: cwd })).toMatchObject({ code: 0, stderr: '' })
-  const files = ['kvup-check.prom', 'kvup-outdated.prom', 'kvup-status.prom']
-  expect(readdirSync(cwd).toSorted()).toEqual(files)
-  expect(files.map((file) => statSync(join(cwd, file)).mode & 0o777)).toEqual([0o644, 0o644, 0o644])
-  const names = files.flatMap((file) => parseExposition(read(file)).map(({ name }) => name))
-  // What the page lists is what there is; a cluster without layers has none.
-  const table = page.slice(page.indexOf('| metric |'), page.indexOf('No label has the name'))
-  const listed = [...table.matchAll(/^\| (.*?) \|/gmu)].flatMap(([, cell = '']) => namesIn(cell))
-  expect(new Set(listed)).toEqual(new Set([...names, 'kvup_status_layer_info']))
-  writeFileSync(join(cwd, 'away'), '')
-  await run(script, { TEXTFILE_DIR: cwd, KUBECONFIG: join(cwd, 'away') })
-  expect(read('kvup-status.prom')).toContain('kvup_report_success{command="status"} 0\n')
-})
-
-/** `kvup_a_b`, `_c`: `_c` takes the place of the last word. */
-function namesIn(cell: string): string[] {
-  const [first = '', ...more] = [...cell.matchAll(/`(\w+)`/gu)].map(([, name = '']) => name)
-  const stem = first.slice(0, first.lastIndexOf('_'))
-  return first.startsWith('kvup_')
-    ? [first, ...more.map((name) => (name.startsWith('_') ? stem + name : name))]
-    : []
-}
 
 test('events: the last line is the document, and each line before it is an event', async () => {
   const script = blockOf('Events', 'sh')

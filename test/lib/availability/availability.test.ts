@@ -32,11 +32,6 @@ const measured: Availability = {
     { probe: 'api', what: 'any', ...down },
     { probe: 'create', what: 'dry-run create', ...down },
     { probe: 'list', what: 'list', ...none },
-    ...Array.from({ length: 40 }, (_, i) => ({
-      probe: 'tcp' as const,
-      what: `host-${i}.${'long.'.repeat(40)}:443`,
-      ...down,
-    })),
   ],
   vms: {
     watched: 12,
@@ -96,7 +91,6 @@ test.each([
     { probe: 'api' as const, what: '', ...none },
     { probe: 'list' as const, what: '', ...none, ...list },
     { probe: 'create' as const, what: '', ...none, ...create },
-    { probe: 'tcp' as const, what: '', ...down },
   ]
   expect(promiseOf(probes, { seconds: 3600, notMeasuredSeconds: 0 })).toEqual({ is, text })
 })

@@ -7,7 +7,6 @@ import {
   checkMarkdown,
   checkView,
   junit,
-  sarif,
   wholeCheckView,
 } from '../../../src/lib/output/views/check-report.ts'
 import { paintFor } from '../../../src/lib/output/terminal.ts'
@@ -272,61 +271,6 @@ describe('JUnit', () => {
   })
 })
 
-interface Sarif {
-  $schema: string
-  version: string
-  runs: {
-    tool: { driver: { name: string; rules: { id: string; shortDescription: { text: string } }[] } }
-    results: {
-      ruleId: string
-      ruleIndex: number
-      kind: string
-      level: string
-      message: { text: string }
-      suppressions?: { kind: string; justification?: string }[]
-      properties: { finding: string }
-    }[]
-  }[]
-}
-
-const log = (document: CheckDocument) => JSON.parse(sarif(document)) as Sarif
-
-describe('SARIF 2.1.0', () => {
-  const [run] = log(documentOf(accepted)).runs
-
-  test('has what the standard requires', () => {
-    const { version, runs, $schema } = log(documentOf())
-    expect([version, runs.length, $schema.endsWith('sarif-schema-2.1.0.json')]).toEqual(['2.1.0', 1, true])
-    const { driver } = runs[0]!.tool
-    expect(driver.name).toBe('kvup')
-    expect(driver.rules.map(({ id }) => id)).toEqual(checks.map(({ id }) => id))
-    for (const result of runs[0]!.results) {
-      expect(result.message.text).not.toBe('')
-      expect(driver.rules[result.ruleIndex]?.id).toBe(result.ruleId)
-      expect(['pass', 'open', 'informational', 'notApplicable', 'review', 'fail']).toContain(result.kind)
-      expect(['none', 'note', 'warning', 'error']).toContain(result.level)
-      expect(result.kind === 'fail' || result.level === 'none').toBe(true)
-    }
-  })
-
-  test('levels are those of the findings, and what was not seen is open', () => {
-    expect(run?.results.map(({ ruleId, kind, level }) => `${ruleId} ${kind} ${level}`)).toEqual([
-      'bad fail error',
-      'odd fail warning',
-      'said fail note',
-      'unseen open none',
-      'unseen-too open none',
-    ])
-  })
-
-  test('what was accepted is suppressed, with its reason', () => {
-    expect(run?.results[0]?.suppressions).toEqual([
-      { kind: 'external', status: 'accepted', justification: 'lab' },
-    ])
-    expect(run?.results[1]?.suppressions).toBeUndefined()
-  })
-})
-
 test('as Markdown: what was found first, each with its command; text stays text', () => {
   const text = checkMarkdown(documentOf(accepted))
   expect(text).toContain('# kvup check: KubeVirt v1.8.4: passed')
@@ -342,10 +286,6 @@ test('as Markdown: what was found first, each with its command; text stays text'
 test('the formats tell of the same findings', () => {
   const document = documentOf()
   const ids = document.items.flatMap(({ findings }) => findings.map(({ id }) => id))
-  const inSarif = (JSON.parse(sarif(document)) as Sarif).runs[0]!.results.map(
-    ({ properties }) => properties.finding,
-  )
-  expect(inSarif).toEqual(ids)
   for (const id of ids) expect(checkMarkdown(document)).toContain(`\`${id}\``)
   for (const summary of document.items.flatMap(({ findings }) =>
     findings.map((one) => one.summary.split(':')[0] ?? ''),

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { annotationLine, annotationReport } from '../../../src/lib/output/formats/annotations.ts'
 import { junitReport } from '../../../src/lib/output/formats/junit.ts'
-import { expositionText, metricsReport } from '../../../src/lib/output/formats/prometheus.ts'
 import { reportAnswer, type Told } from '../../../src/lib/output/formats/reports.ts'
 import { verdictOf } from '../../../src/lib/output/formats/verdicts.ts'
 import { openPrinter } from '../../../src/lib/output/open-printer.ts'
@@ -11,7 +10,6 @@ import { withoutRunnerCommands } from '../../../src/lib/output/terminal.ts'
 import { waitView } from '../../../src/lib/output/views/status.ts'
 import { blocked, timedOut } from '../../../src/lib/kube/errors.ts'
 import { SimClock } from '../../../src/simulator/simulated-clock.ts'
-import { parseExposition } from './parse-exposition.ts'
 import { parseXml } from './parse-xml.ts'
 import { Pipe } from './terminal.ts'
 import { at, steps, upgradeEvents as half } from './upgrade-events.ts'
@@ -108,7 +106,7 @@ async function opened(output: string, env: Record<string, string> = {}, more: { 
     env: { LANG: 'C.UTF-8', ...env },
     clock: new SimClock(at('13:14')),
     beat: () => () => undefined,
-    formats: ['junit', 'github', 'prometheus'],
+    formats: ['junit', 'github'],
     command: 'kvup wait',
     ...more,
   })
@@ -173,60 +171,6 @@ describe('JUnit of a run', () => {
     const message = `a\u{FFFF}b\u{FFFE}c\u{D800}d`
     const xml = junitReport(told({ error: { code: 3, reason: 'r', message } }))
     expect(xml).toContain('message="a\u{FFFD}b\u{FFFD}c\u{FFFD}d"')
-  })
-})
-
-describe('Prometheus', () => {
-  test('names, labels and help are escaped, sorted, and read back as they were', () => {
-    const value = 'a "b" \\ c\nd'
-    const gauges = [
-      {
-        name: 'b',
-        help: 'two\nlines \\',
-        samples: [
-          { labels: { y: value, x: '1' }, value: 1 },
-          { labels: {}, value: 0.5 },
-        ],
-      },
-      { name: 'a', help: 'first', samples: [{ labels: {}, value: 2 }] },
-      { name: 'none', help: 'of it', samples: [] },
-    ]
-    const text = expositionText(gauges)
-    expect(parseExposition(text)).toEqual([
-      { name: 'a', type: 'gauge', help: 'first', samples: [{ labels: {}, value: 2 }] },
-      {
-        name: 'b',
-        type: 'gauge',
-        help: 'two\nlines \\',
-        samples: [
-          { labels: {}, value: 0.5 },
-          { labels: { x: '1', y: value }, value: 1 },
-        ],
-      },
-    ])
-    expect(expositionText(gauges.toReversed())).toBe(text)
-  })
-
-  test('a failure says so and nothing else', () => {
-    const text = metricsReport(
-      told({ command: 'kvup status', error: { code: 8, reason: 'unreachable', message: 'm' } }),
-    )
-    expect(parseExposition(text).map(({ name, samples }) => [name, samples[0]])).toEqual([
-      ['kvup_report_success', { labels: { command: 'status' }, value: 0 }],
-      ['kvup_report_timestamp_seconds', { labels: { command: 'status' }, value: Date.parse(now) / 1000 }],
-    ])
-  })
-
-  test.each([
-    ['no newline at the end', 'a 1', 'no end'],
-    ['no type', 'a 1\n', 'no sample of'],
-    ['a type after its samples', 'a 1\n# TYPE a gauge\n', 'no sample of'],
-    ['a family twice', '# TYPE a gauge\na 1\n# TYPE a gauge\na 2\n', 'stands twice'],
-    ['a series twice', '# TYPE a gauge\na 1\na 2\n', 'this series'],
-    ['a raw quote', '# TYPE a gauge\na{x="b"c"} 1\n', 'labels'],
-    ['a bad name', '# TYPE 1a gauge\n1a 1\n', 'no name'],
-  ])('the parser of these tests finds %s', (_, text, finds) => {
-    expect(() => parseExposition(text)).toThrow(finds)
   })
 })
 

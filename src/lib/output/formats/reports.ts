@@ -34,11 +34,9 @@ const byView =
 
 const makers: Readonly<Record<ReportFormat, () => Promise<MakeReport>>> = {
   markdown: async () => byView('markdown'),
-  sarif: async () => byView('sarif'),
   'argo-workflow': async () => byView('argo-workflow'),
   junit: async () => (await import('./junit.ts')).junitReport,
   github: async () => (await import('./annotations.ts')).annotationReport,
-  prometheus: async () => (await import('./prometheus.ts')).metricsReport,
 }
 
 interface ReportAnswer {

@@ -1,6 +1,5 @@
 import { spanText } from '../../kube/duration.ts'
-import { changedField, Restored } from './changed-field.ts'
-import { type Fields, fieldsOf, listOf, numberOf, textOf, timeOf } from './fields.ts'
+import { type Fields, fieldsOf, listOf, textOf, timeOf } from './fields.ts'
 import { type Bar, type BarTone, type Lane, lane, spanned, type Timeline, titleOf } from './lanes.ts'
 
 /** Beyond this many phrases about nodes and pods each step has one lane for all of them. */
@@ -26,7 +25,7 @@ export function ofEvents(events: readonly Fields[]): Timeline {
   const [begins = 0, ends = 0] = [times[0], times.at(-1)]
   const steps = heardSteps(events, ends)
   const lanes = [
-    ...stageLanes(events, ends),
+    ...stageLanes(steps, ends),
     ...steps.map(({ name, from, to = ends, tone, text }) => lane('Steps', name, [{ from, to, tone, text }])),
     ...phraseLanes(events, ends),
     ...changeLanes(events, ends),
@@ -36,15 +35,11 @@ export function ofEvents(events: readonly Fields[]): Timeline {
   return { begins, ends, isRelative: false, lanes }
 }
 
-/** What is known of steps beforehand, by their ids, in their order. */
-type Planned = ReadonlyMap<string, { part: string | undefined; estimate: number | undefined }>
+/** The stages of steps, by their ids, in their order. */
+type Planned = ReadonlyMap<string, string | undefined>
 
 const plannedOf = (events: readonly Fields[]): Planned =>
-  new Map(
-    events
-      .flatMap(({ steps }) => listOf(steps))
-      .map((step) => [idOf(step), { part: textOf(step['part']), estimate: numberOf(step['estimate']) }]),
-  )
+  new Map(events.flatMap(({ steps }) => listOf(steps)).map((step) => [idOf(step), textOf(step['part'])]))
 
 /** Titles repeat themselves: each minor has its control plane nodes. */
 const idOf = (step: Fields): string => textOf(step['id']) ?? titleOf(step)
@@ -62,7 +57,7 @@ function heardSteps(events: readonly Fields[], ends: number): readonly Heard[] {
     const [id, name] = [idOf(step), titleOf(step)]
     if (event['event'] === 'step-started') {
       if (planned.has(id)) before = id
-      const part = planned.get(id)?.part ?? textOf(step['part']) ?? nextParts.get(before)
+      const part = planned.get(id) ?? textOf(step['part']) ?? nextParts.get(before)
       const begun: Heard = {
         id,
         name,
@@ -89,50 +84,18 @@ function heardSteps(events: readonly Fields[], ends: number): readonly Heard[] {
 /** By the planned step that began last: one that came up during the run is done on behalf of the planned one that comes next. */
 function partsAfter(planned: Planned): ReadonlyMap<string | undefined, string | undefined> {
   const ids = [undefined, ...planned.keys()]
-  return new Map(ids.map((id, index) => [id, planned.get(ids[index + 1] ?? '')?.part]))
-}
-
-interface HeardStage {
-  name: string
-  from: number
-  /** Absent where it did not end. */
-  to?: number
-  /** In ms; absent where this run did not do all of it, and where nothing was estimated. */
-  estimate?: number
+  return new Map(ids.map((id, index) => [id, planned.get(ids[index + 1] ?? '')]))
 }
 
 /** Stages in the order in which they began. */
-export function stagesOf(events: readonly Fields[]): readonly HeardStage[] {
-  const ends = timeOf(events.at(-1)?.['at']) ?? 0
-  const planned = plannedOf(events)
-  const list = events.findLast(({ steps }) => listOf(steps).length > 0)?.['steps']
-  const due = new Set(listOf(list).map(idOf))
-  const heard = heardSteps(events, ends)
-  const started = new Set(heard.map(({ id }) => id))
-  const over = events.filter(({ event }) => event === 'step-done').map(({ step }) => idOf(fieldsOf(step)))
-  /** An earlier run did them. */
-  const early = new Set(over.filter((id) => !started.has(id)))
-  const stages = Map.groupBy(heard, ({ part }) => part)
-  const idsOf = Map.groupBy(planned.keys(), (id) => planned.get(id)?.part)
-  return [...stages].flatMap(([name, own]): readonly HeardStage[] => {
+const stageLanes = (steps: readonly Heard[], ends: number): readonly Lane[] =>
+  [...Map.groupBy(steps, ({ part }) => part)].flatMap(([name, own]) => {
     if (name === undefined) return []
     const from = own.reduce((least, step) => Math.min(least, step.from), Infinity)
-    if (own.some(({ to }) => to === undefined)) return [{ name, from }]
-    const to = own.reduce((most, step) => Math.max(most, step.to ?? ends), -Infinity)
-    const done = new Set(own.map(({ id }) => id))
-    const ids = idsOf.get(name) ?? []
-    const isWhole = !ids.some((id) => early.has(id)) && done.has(ids.findLast((id) => due.has(id)) ?? '')
-    const estimate = ids
-      .filter((id) => due.has(id) || done.has(id))
-      .reduce((sum, id) => sum + (planned.get(id)?.estimate ?? 0), 0)
-    return [{ name, from, to, ...(isWhole && estimate > 0 && { estimate }) }]
-  })
-}
-
-const stageLanes = (events: readonly Fields[], ends: number): readonly Lane[] =>
-  stagesOf(events).map(({ name, from, to }) => {
-    const text = to === undefined ? `${name}: did not end` : spanned(name, to - from)
-    return lane('Stages', name, [{ from, to: to ?? ends, tone: to === undefined ? 'bad' : 'good', text }])
+    const to = own.reduce((most, step) => Math.max(most, step.to ?? Infinity), -Infinity)
+    return to === Infinity
+      ? [lane('Stages', name, [{ from, to: ends, tone: 'bad', text: `${name}: did not end` }])]
+      : [lane('Stages', name, [{ from, to, tone: 'good', text: spanned(name, to - from) }])]
   })
 
 /** What went on while a step waited, a lane for each phrase: `worker-2 restarting`. Of very many one lane for each step. */
@@ -200,27 +163,29 @@ function joined(heard: readonly HeardPhrase[]): readonly Bar[] {
   return bars
 }
 
-/** Changes as they were made; a setting that one step changes and another sets back is changed in between. */
+/** What is paused and what resumes it have ids that end alike: `pause-worker`, `unpause-worker`. */
+const paused = /^pause-(?:health-check-)?/u
+const resumed = /^(?:unpause|resume|restore-(?:machine|node)-health-check)-/u
+
+/** Changes as they were made; what one step pauses and another resumes is paused in between. */
 function changeLanes(events: readonly Fields[], ends: number): readonly Lane[] {
   const applied = events.flatMap((event) => {
-    const at = timeOf(event['at'])
-    const id = textOf(fieldsOf(event['step'])['id']) ?? ''
-    const text = textOf(event['change']) ?? id
-    return event['event'] === 'step-applied' && at !== undefined
-      ? [{ at, id, text, change: changedField(text) }]
-      : []
+    const [at, step] = [timeOf(event['at']), fieldsOf(event['step'])]
+    if (event['event'] !== 'step-applied' || at === undefined) return []
+    return [{ at, id: idOf(step), title: titleOf(step), text: textOf(event['change']) ?? idOf(step) }]
   })
-  const restored = new Restored(applied)
-  const paused = applied.flatMap(({ at, id, change }) => {
-    if (change === undefined || change.isBack) return []
-    const back = restored.after(at, change)
-    if (back === undefined && !change.isSaved && !id.startsWith('pause-')) return []
-    const of = change.object === undefined ? '' : ` of ${change.object}`
-    const name = `${change.field.slice(change.field.lastIndexOf('.') + 1)}${of}`
-    const to = back ?? ends
-    const how = back === undefined ? 'not restored in this run' : `restored after ${spanText(to - at)}`
-    return [lane('Temporary changes', name, [{ from: at, to, tone: 'warn', text: `${name}: ${how}` }])]
-  })
+  const back = Map.groupBy(
+    applied.filter(({ id }) => resumed.test(id)),
+    ({ id }) => id.replace(resumed, ''),
+  )
+  const pauses = applied
+    .filter(({ id }) => paused.test(id))
+    .map(({ id, at, title }) => {
+      const to = back.get(id.replace(paused, ''))?.find((one) => one.at > at)?.at
+      const how = to === undefined ? 'not restored in this run' : `restored after ${spanText(to - at)}`
+      const text = `${title}: ${how}`
+      return lane('Temporary changes', title, [{ from: at, to: to ?? ends, tone: 'warn', text }])
+    })
   const moments = applied.map(({ at, text }): Bar => ({ from: at, to: at, tone: 'running', text }))
-  return [lane('Changes', 'changes', moments), ...paused]
+  return [lane('Changes', 'changes', moments), ...pauses]
 }

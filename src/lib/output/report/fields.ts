@@ -1,6 +1,5 @@
 /**
- * Reading of documents that somebody hands in: whatever is of another type than kvup writes counts as absent, so that no file makes a report fail halfway. Runs in
- * the browser too.
+ * Reading of documents that somebody hands in: whatever is of another type than kvup writes counts as absent, so that no file makes a report fail halfway.
  */
 export type Fields = Readonly<Record<string, unknown>>
 

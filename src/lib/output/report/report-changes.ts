@@ -1,16 +1,15 @@
 import type { DryRunChange } from '../../engine/dry-run-change.ts'
 import { diffText, stepDiff } from '../views/dry-run.ts'
-import { changedField, ChangesSoFar, fieldDiff } from './changed-field.ts'
 import { type Fields, fieldsOf, laterEntries, listOf, textOf, timeOf } from './fields.ts'
 import { titleOf } from './lanes.ts'
 import type { ReportSource } from './report-source.ts'
 
-/** What a step changed or would change, as a diff. */
+/** What a step changed or would change. */
 export interface ReportChange {
   title: string
   /** In words: what is done, or when. */
   says: string
-  /** Each begins with `+`, `-` or a blank. Empty where nothing is known of it beforehand. */
+  /** A diff: each begins with `+`, `-` or a blank. Empty where the fields were not compared. */
   lines: readonly string[]
   /** It was refused, or nobody knows whether it was done. */
   isOpen?: true
@@ -20,19 +19,13 @@ export interface ReportChange {
 export function changesOf({ document, events }: ReportSource): readonly ReportChange[] {
   if (document.kind === 'History') return ofJournal(listOf(document['items']))
   const applied = events.filter(({ event }) => event === 'step-applied')
-  if (applied.length > 0) {
-    const soFar = new ChangesSoFar()
-    return applied.map((event) => {
-      const sentence = textOf(event['change']) ?? ''
-      return {
-        title: titleOf(fieldsOf(event['step'])),
-        says: `${timeText(event)}${withoutFields(sentence)}`,
-        lines: withWas(sentence, soFar),
-      }
-    })
-  }
-  const planned = [...listOf(document['steps']), ...listOf(document['dryRunSteps'])]
-  return planned.flatMap((step) => ofStep(step))
+  if (applied.length > 0)
+    return applied.map((event) => ({
+      title: titleOf(fieldsOf(event['step'])),
+      says: `${timeText(event)}${withoutFields(textOf(event['change']) ?? '')}`,
+      lines: [],
+    }))
+  return [...listOf(document['steps']), ...listOf(document['dryRunSteps'])].flatMap((step) => ofStep(step))
 }
 
 /** Of a dry run with its fields; of a run that is over what it noted. */
@@ -42,16 +35,8 @@ function ofStep(step: Fields): readonly ReportChange[] {
   const says =
     refused === undefined ? (textOf(step['change']) ?? textOf(step['note']) ?? '') : `refused: ${refused}`
   const isChange = step['changed'] === true || step['state'] === 'would-change' || lines.length > 0
-  return isChange || refused !== undefined
-    ? [
-        {
-          title: titleOf(step),
-          says: withoutFields(says),
-          lines: lines.length > 0 ? lines : sentenceDiff(says),
-          ...(refused !== undefined && { isOpen: true as const }),
-        },
-      ]
-    : []
+  if (refused !== undefined) return [{ title: titleOf(step), says, lines, isOpen: true }]
+  return isChange ? [{ title: titleOf(step), says: withoutFields(says), lines }] : []
 }
 
 /** Nobody's document makes it fail: what does not read as a change is left out. */
@@ -59,14 +44,13 @@ function diffOf(changes: unknown): readonly string[] {
   const whole = listOf(changes).filter(
     (change) => textOf(fieldsOf(change['object'])['name']) !== undefined && Array.isArray(change['fields']),
   )
-  const readable = whole.map(readableChange) as unknown as readonly DryRunChange[]
+  const readable = whole.map((change) =>
+    Object.assign({}, change, {
+      fields: listOf(change['fields']).filter(({ path }) => typeof path === 'string'),
+    }),
+  ) as unknown as readonly DryRunChange[]
   return stepDiff(readable, Infinity).lines.map((line) => diffText(line, Infinity))
 }
-
-const readableChange = (change: Fields): Fields => ({
-  ...change,
-  fields: listOf(change['fields']).filter(({ path }) => typeof path === 'string'),
-})
 
 /** `20:24:05 UTC: ` */
 function timeText({ at }: Fields): string {
@@ -74,42 +58,21 @@ function timeText({ at }: Fields): string {
   return time === undefined ? '' : `${new Date(time).toISOString().slice(11, 19)} UTC: `
 }
 
-function sentenceDiff(text: string): readonly string[] {
-  const change = changedField(text)
-  return change === undefined ? [] : fieldDiff(change)
-}
-
 function ofJournal(items: readonly Fields[]): readonly ReportChange[] {
-  const soFar = new ChangesSoFar()
   const later = laterEntries(items, 'applied', 'failed')
-  /** The last entry of each step. */
-  const before = new Map<string, Fields>()
   return items.flatMap((item): readonly ReportChange[] => {
-    const [what, text, title] = [textOf(item['what']), textOf(item['text']) ?? '', textOf(item['step']) ?? '']
-    const [last, lines] = [before.get(title), withWas(text, soFar)]
-    before.set(title, item)
-    if (what === 'applied') return [{ title, says: `${timeText(item)}${withoutFields(text)}`, lines }]
-    if (what === 'failed') return ofFailure(item, last)
-    return what === 'intends' && !later.has(item)
-      ? [
-          {
-            title,
-            says: `${timeText(item)}${text} (not known whether it was done)`,
-            lines: sentenceDiff(text),
-            isOpen: true,
-          },
-        ]
-      : []
+    const [text, title] = [textOf(item['text']) ?? '', textOf(item['step']) ?? '']
+    const at = timeText(item)
+    if (item['what'] === 'applied') return [{ title, says: `${at}${withoutFields(text)}`, lines: [] }]
+    if (item['what'] !== 'intends') return []
+    const became = later.get(item)
+    if (became === undefined)
+      return [{ title, says: `${at}${text} (not known whether it was done)`, lines: [], isOpen: true }]
+    if (became['what'] !== 'failed') return []
+    const why = textOf(became['text']) ?? ''
+    const says = why.startsWith(text) ? why : `${text}: ${why}`
+    return [{ title, says: `${timeText(became)}not done: ${says}`, lines: [], isOpen: true }]
   })
-}
-
-/** A step that failed before it wrote anything, or after that, changed nothing then. */
-function ofFailure(item: Fields, last: Fields | undefined): readonly ReportChange[] {
-  const [text, title] = [textOf(item['text']) ?? '', textOf(item['step']) ?? '']
-  const intended = textOf(last?.['text']) ?? ''
-  if (last?.['what'] !== 'intends') return []
-  const says = text.startsWith(intended) ? text : `${intended}: ${text}`
-  return [{ title, says: `${timeText(item)}not done: ${says}`, lines: [], isOpen: true }]
 }
 
 /** Of a manifest neither journal nor events have the fields. */
@@ -117,15 +80,3 @@ const withoutFields = (says: string): string =>
   /\bsha256 [\da-f]{1,64}….{0,1000}\bobjects? changes?\b/u.test(says)
     ? `${says}. Its fields are not recorded: kvup plan -o wide shows them before an upgrade`
     : says
-
-/** What is set back was set before: the other side of the diff is in that sentence. */
-function withWas(text: string, soFar: ChangesSoFar): readonly string[] {
-  const change = changedField(text)
-  if (change === undefined) return []
-  const before = soFar.add(change)
-  return fieldDiff(
-    before === undefined
-      ? change
-      : { ...change, ...(before.object !== undefined && { object: before.object }), was: before.is },
-  )
-}

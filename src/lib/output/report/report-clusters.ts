@@ -1,36 +1,34 @@
 import { spanText } from '../../kube/duration.ts'
 import { groupName } from '../views/fleet-words.ts'
 import { type Fields, fieldsOf, listOf, numberOf, textOf } from './fields.ts'
-
-/** The clusters of a fleet as a table: a cell for each head. */
-export interface ClusterTable {
-  heads: readonly string[]
-  rows: readonly (readonly string[])[]
-}
+import { type ReportTable, tableOf } from './report-table.ts'
 
 /** Of a document that is of one cluster: none. */
-export function clustersOf(document: Fields): ClusterTable | undefined {
+export function clustersOf(document: Fields): ReportTable | undefined {
   if (document['kind'] === 'FleetPlan')
-    return {
-      heads: ['Cluster', 'Group', 'From', 'Method', 'Takes at most', 'Against it'],
-      rows: listOf(document['clusters']).map(planRow),
-    }
+    return tableOf(
+      'Clusters',
+      ['Cluster', 'Group', 'From', 'Method', 'Takes at most', 'Against it'],
+      listOf(document['clusters']).map(planRow),
+    )
   if (document['kind'] === 'FleetCheck')
-    return {
-      heads: ['Cluster', 'Check', 'Version', 'Blockers', 'Warnings', 'Not checked', 'Why'],
-      rows: listOf(document['items']).map((one) =>
+    return tableOf(
+      'Clusters',
+      ['Cluster', 'Check', 'Version', 'Blockers', 'Warnings', 'Not checked', 'Why'],
+      listOf(document['items']).map((one) =>
         cellsOf(one, ['name', 'state', 'version', 'blockers', 'warnings', 'notChecked']).concat(
           textOf(fieldsOf(one['error'])['message']) ?? textOf(listOf(one['findings'])[0]?.['summary']) ?? '',
         ),
       ),
-    }
+    )
   if (document['kind'] === 'FleetStatus')
-    return {
-      heads: ['Cluster', 'State', 'Version', 'VMs', 'Outdated', 'Why'],
-      rows: listOf(document['items']).map((one) =>
+    return tableOf(
+      'Clusters',
+      ['Cluster', 'State', 'Version', 'VMs', 'Outdated', 'Why'],
+      listOf(document['items']).map((one) =>
         cellsOf(one, ['name', 'state', 'version', 'vms', 'outdated', 'why']),
       ),
-    }
+    )
   return undefined
 }
 

@@ -1,5 +1,6 @@
 import { fleetFindings } from './report-clusters.ts'
 import { type Fields, listOf, textOf, textsOf } from './fields.ts'
+import { type ReportTable, tableOf } from './report-table.ts'
 
 /** Something that speaks against it. */
 export interface ReportFinding {
@@ -12,13 +13,21 @@ export interface ReportFinding {
   reason?: string
 }
 
-export interface ReportRisk {
+interface ReportRisk {
   id: string
   /** Absent: none was given. */
   reason?: string
   /** user@host, and who the API server took kvup for. Absent: the document does not say. */
   by?: string
   user?: string
+}
+
+export const levelWords: Readonly<Record<ReportFinding['level'], string>> = {
+  blocker: 'Blocker',
+  'not-checked': 'Not checked',
+  warning: 'Warning',
+  accepted: 'Accepted',
+  info: 'Info',
 }
 
 const levels = ['blocker', 'not-checked', 'warning', 'accepted', 'info'] as const
@@ -58,7 +67,7 @@ function findingOf(finding: Fields, risks: ReadonlyMap<string, ReportRisk>): Rep
 }
 
 /** Who took which risk, as far as the document says. */
-export function acceptedOf(document: Fields): readonly ReportRisk[] {
+function acceptedOf(document: Fields): readonly ReportRisk[] {
   const [run] = listOf(document['runs'])
   const by = textOf(run?.['by'])
   return [
@@ -75,4 +84,16 @@ function riskOf(risk: Fields, by: string | undefined): ReportRisk {
     ...(by !== undefined && { by }),
     ...(user !== undefined && { user }),
   }
+}
+
+/** The same as a table. */
+export function acceptedTable(document: Fields): ReportTable | undefined {
+  const nobody = document['kind'] === 'CheckReport' ? 'whoever ran the check' : 'unknown'
+  const rows = acceptedOf(document).map(({ id, reason, by, user }) => [
+    id,
+    reason ?? 'no reason given',
+    by ?? nobody,
+    user ?? 'unknown',
+  ])
+  return tableOf('Accepted risks', ['Risk', 'Reason', 'By', 'API user'], rows)
 }

@@ -1,20 +1,17 @@
 import { spanText } from '../../kube/duration.ts'
-import type { JournalRun } from '../../engine/journal-runs.ts'
 import type { Entry } from '../../engine/journal.ts'
-import type { FaultRehearsals, Rehearsal } from '../../rehearsal/rehearsal.ts'
 import type { Document } from '../printer.ts'
-import { type Verdict, verdictOf } from '../formats/verdicts.ts'
-import { runVerdict } from '../views/history.ts'
-import { faultsSentence, outcomeWords, rehearsalSentence, unknownTarget } from '../views/rehearsal.ts'
+import type { Verdict } from '../formats/verdicts.ts'
+import { outcomeWords } from '../views/rehearsal.ts'
 import { count } from '../text.ts'
 import { type Fields, fieldsOf, listOf, numberOf, placedName, textOf, textsOf, timeOf } from './fields.ts'
 import { type ReportChange, changesOf } from './report-changes.ts'
-import { type ClusterTable, clustersOf } from './report-clusters.ts'
-import { acceptedOf, findingsOf, type ReportFinding, type ReportRisk } from './report-findings.ts'
-import { type FaultRow, faultsOf, isOfTwin, type Note, notesOf, noWayBackIn } from './report-notes.ts'
-import { predictionOf, type Prediction } from './report-prediction.ts'
+import { clustersOf } from './report-clusters.ts'
+import { acceptedTable, findingsOf, type ReportFinding } from './report-findings.ts'
+import { isOfTwin, type Note, notesOf, noWayBackIn } from './report-notes.ts'
 import { reportKinds, type ReportSource } from './report-source.ts'
-import { isReadable, trustedVerdict, withOutcome } from './trusted-verdict.ts'
+import { rehearsedTable, type ReportTable } from './report-table.ts'
+import { verdictIn } from './report-verdict.ts'
 
 /** `kvup.io/v1alpha1 Report`: what a page or a ticket says of a document. */
 export interface Report extends Document {
@@ -29,13 +26,8 @@ export interface Report extends Document {
   next: readonly string[]
   facts: readonly { name: string; value: string }[]
   findings: readonly ReportFinding[]
-  accepted: readonly ReportRisk[]
-  /** Absent where nothing was predicted. */
-  prediction?: Prediction
-  /** Of a rehearsal of faults, each of them. */
-  faults: readonly FaultRow[]
-  /** Of a fleet, each of its clusters. Absent where the document is of one. */
-  clusters?: ClusterTable
+  /** Clusters of a fleet, accepted risks, what was rehearsed and what happened: each where the document has it. */
+  tables: readonly ReportTable[]
   changes: readonly ReportChange[]
   /** Whatever else the document says in sentences. */
   notes: readonly Note[]
@@ -43,12 +35,10 @@ export interface Report extends Document {
   redacted: boolean
 }
 
-/** Everything but the table of VMs and the timeline, which the page draws itself. Pure. */
+/** Everything but the table of VMs and the timeline, which only a page has. Pure. */
 export function reportOf(source: ReportSource, { redacted }: { redacted: boolean }): Report {
   const { document, events } = source
-  const prediction = predictionOf(source)
   const verdict = verdictIn(source)
-  const clusters = clustersOf(document)
   return {
     apiVersion: 'kvup.io/v1alpha1',
     kind: 'Report',
@@ -59,10 +49,9 @@ export function reportOf(source: ReportSource, { redacted }: { redacted: boolean
     next: nextOrNothing(document, verdict),
     facts: factsOf(document),
     findings: findingsOf(document),
-    accepted: acceptedOf(document),
-    ...(prediction && { prediction }),
-    faults: faultsOf(document),
-    ...(clusters && { clusters }),
+    tables: [clustersOf(document), acceptedTable(document), rehearsedTable(document)].filter(
+      (table) => table !== undefined,
+    ),
     changes: changesOf(source),
     notes: notesOf(document),
     redacted,
@@ -79,8 +68,6 @@ function titleOf(document: ReportSource['document'], events: readonly Fields[]):
   const kubevirt = fieldsOf(document['kubevirt'])
   const was = textOf(from) ?? textOf(kubevirt['version'])
   const goal = textOf(to)
-  if (document.kind === 'MeasuredCommand')
-    return [what, textOf(document['command'])].filter(Boolean).join(' of ')
   const path = [was, goal].filter((version, i, all) => version !== undefined && version !== all[i - 1])
   const number = numberOf(run?.['run']) ?? numberOf(document['run'])
   return [what + (document.kind === 'History' && number !== undefined ? ` ${number}` : ''), path.join(' → ')]
@@ -92,82 +79,6 @@ function titleOf(document: ReportSource['document'], events: readonly Fields[]):
 function whatOf(document: ReportSource['document']): string {
   const isEus = /^eus\b/iu.test(textOf(firstRun(document)['procedure']) ?? '')
   return isEus ? 'EUS upgrade, run' : (reportKinds[document.kind] ?? document.kind)
-}
-
-/** As the terminal has it. A document that does not read as kvup writes it has no verdict, which is said. */
-function verdictIn(source: ReportSource): Verdict {
-  const { document } = source
-  const error = fieldsOf(document['error'])
-  const message = textOf(error['message'])
-  const isWhole = Array.isArray(document['items']) || Array.isArray(document['steps'])
-  if (document['status'] === 'failed' && message !== undefined && !isWhole)
-    return { is: 'bad', text: withOutcome(firstLine(message), document) }
-  try {
-    const verdict = isReadable(document) ? (judged(source) ?? without) : unreadable
-    const { is, text } = trustedVerdict(document, verdict)
-    return { is, text: text.charAt(0).toUpperCase() + text.slice(1) }
-  } catch {
-    return unreadable
-  }
-}
-
-const without: Verdict = { is: 'warning', text: 'This document has no verdict.' }
-const unreadable: Verdict = {
-  is: 'warning',
-  text: 'kvup did not write this document as it is: it has no verdict.',
-}
-
-const firstLine = (text: string): string => text.split('\n', 1)[0] ?? ''
-
-function judged({ document, events }: ReportSource): Verdict | undefined {
-  if (document.kind === 'Rehearsal') {
-    const rehearsal = { product: 'KubeVirt', ...document } as unknown as Rehearsal
-    return {
-      is:
-        rehearsal.outcome !== 'through' ? 'bad' : unknownTarget(rehearsal) === undefined ? 'good' : 'warning',
-      text: [
-        rehearsalSentence(rehearsal),
-        textOf(fieldsOf(document['why'])['message']) ?? unknownTarget(rehearsal),
-      ]
-        .filter(Boolean)
-        .join(' '),
-    }
-  }
-  if (document.kind === 'FaultRehearsals') {
-    const rehearsals = { product: 'KubeVirt', ...document } as unknown as FaultRehearsals
-    const isAll = rehearsals.items.every(({ outcome }) => outcome === 'through')
-    const alone = rehearsals.without.outcome === 'through'
-    return { is: alone ? (isAll ? 'good' : 'warning') : 'bad', text: faultsSentence(rehearsals) }
-  }
-  if (document.kind === 'History') {
-    const [run] = listOf(document['runs'])
-    return run === undefined ? undefined : runVerdict(run as unknown as JournalRun)
-  }
-  if (document.kind === 'Events') {
-    const last = events.findLast(({ step }) => step !== undefined)
-    const step = fieldsOf(last?.['step'])
-    return {
-      is: 'warning',
-      text: `Cut off: what the file has of this run ends at ${textOf(step['title']) ?? textOf(step['id']) ?? 'its start'}`,
-    }
-  }
-  if (document.kind === 'MeasuredCommand') return measuredVerdict(document)
-  return verdictOf(document as unknown as Document)
-}
-
-/** Of the command its exit code, of the cluster whether it kept its promise and its VMs. */
-function measuredVerdict(document: Fields): Verdict | undefined {
-  const availability = fieldsOf(document['availability'])
-  const [summary, exitCode] = [textOf(availability['summary']), numberOf(document['exitCode'])]
-  if (summary === undefined) return undefined
-  const vms = fieldsOf(availability['vms'])
-  const interrupted = numberOf(fieldsOf(vms['interrupted'])['count']) ?? 0
-  const promise = fieldsOf(availability['promise'])['is']
-  const isBad = promise === 'broken' || interrupted > 0 || availability['overLimit'] !== undefined
-  const isWell = promise === 'kept' && vms['notWatched'] === undefined && vms['gaps'] === undefined
-  const ended =
-    exitCode === undefined || exitCode === 0 ? '' : `; the command ended with exit code ${exitCode}`
-  return { is: isBad ? 'bad' : isWell && ended === '' ? 'good' : 'warning', text: `${summary}${ended}` }
 }
 
 /** Journals lose entries, and runs are killed: whoever reads has to know. */
@@ -231,7 +142,7 @@ function nextOrNothing(document: Fields, { is }: Verdict): readonly string[] {
   const next = nextOf(document)
   if (next.length > 0) return next
   if (is !== 'good' || document['kind'] === 'History') return [status]
-  const isOver = ends.has(textOf(document['outcome']) ?? '') || document['kind'] === 'MeasuredCommand'
+  const isOver = ends.has(textOf(document['outcome']) ?? '')
   return isOver ? ['Nothing to do.'] : []
 }
 
@@ -281,21 +192,17 @@ const inNamespace = ({ namespace }: Fields): string | undefined =>
 
 function factsOfRun(document: Fields): readonly Fact[] {
   const run = firstRun(document)
-  // Of a command nothing is known but its measurement, which begins and ends with it.
-  const measured = document['kind'] === 'MeasuredCommand' ? fieldsOf(document['availability']) : {}
-  const seconds =
-    numberOf(document['tookSeconds']) ?? numberOf(document['seconds']) ?? numberOf(measured['seconds'])
+  const seconds = numberOf(document['tookSeconds']) ?? numberOf(document['seconds'])
   const took = numberOf(run['tookMs']) ?? (seconds === undefined ? undefined : seconds * 1000)
   const { by } = fieldsOf(document['comparedWith'])
   return [
     ['Outcome', outcomeText(document)],
-    ['Exit code', textOf(document['exitCode'])],
     ['Run', textOf(run['run']) ?? textOf(document['run'])],
     ['Continues', run['continues'] === undefined ? undefined : `run ${textOf(run['continues'])}`],
     ['Continued by', run['continuedBy'] === undefined ? undefined : `run ${textOf(run['continuedBy'])}`],
     ['By', textOf(run['by']) ?? textOf(fieldsOf(document['seal'])['by']) ?? textOf(by)],
-    ['Started', whenText(run['started'] ?? measured['begin'])],
-    ['Ended', whenText(run['ended'] ?? measured['end'])],
+    ['Started', whenText(run['started'])],
+    ['Ended', whenText(run['ended'])],
     ['Took', took === undefined ? undefined : spanText(took)],
   ]
 }
@@ -316,7 +223,7 @@ function factsOfMaking(document: Fields): readonly Fact[] {
     ['Seed', textOf(document['seed'])],
     ['Checks', countsText(fieldsOf(document['counts']))],
     ['VMs', totalsText(document)],
-    ['Measured', document['kind'] === 'MeasuredCommand' ? undefined : textOf(measured['summary'])],
+    ['Measured', textOf(measured['summary'])],
     [
       'Availability',
       availabilityText(fieldsOf(document['availability'] ?? listOf(document['runs'])[0]?.['availability'])),

@@ -20,7 +20,6 @@ export const reportKinds: Readonly<Record<string, string>> = {
   UpgradePlan: 'Upgrade plan',
   EusPlan: 'Plan of an EUS upgrade',
   Rehearsal: 'Rehearsal',
-  FaultRehearsals: 'Rehearsals with faults',
   UpgradeReport: 'Upgrade',
   EusReport: 'EUS upgrade',
   WorkloadsUpdate: 'Update of VMs',
@@ -30,7 +29,6 @@ export const reportKinds: Readonly<Record<string, string>> = {
   FleetStatus: 'Fleet',
   History: 'KubeVirt, run',
   Events: 'Run',
-  MeasuredCommand: 'Measurement',
   Error: 'Failed command',
 }
 
@@ -159,7 +157,7 @@ function ofRuns(values: readonly unknown[]): Found {
   return {
     document: chosen.document ?? onlyEvents,
     events: chosen.events,
-    remarks: [...besides(chosen, runs, others), ...(isWhole(chosen.events) ? [] : [linesMissing])],
+    remarks: besides(chosen, runs, others),
   }
 }
 
@@ -172,29 +170,6 @@ function besides(chosen: Printed, runs: readonly Printed[], others: readonly Pri
       ? [`The file has other documents, which are not in this report: ${[...new Set(names)].join(', ')}.`]
       : []),
   ]
-}
-
-const linesMissing = 'Lines are missing within this run: what they told is not in the report.'
-
-/** Where the beginning is cut off, a step of any id may be under way. */
-const anyStep = Symbol('any step')
-
-/** Steps are done one after the other, and each begins before it does anything. */
-function isWhole(events: readonly Fields[]): boolean {
-  const started = events.findIndex(isStart)
-  let open: unknown = started < 0 ? anyStep : undefined
-  return events.slice(started + 1).every(({ event, step }) => {
-    const id = textOf(fieldsOf(step)['id'])
-    if (event === 'step-started') {
-      const isFree = open === undefined || open === anyStep
-      open = id
-      return isFree
-    }
-    if (event !== 'step-applied' && event !== 'step-waiting' && event !== 'step-done') return true
-    const isOpen = open === id || open === anyStep
-    open = event === 'step-done' ? undefined : id
-    return isOpen
-  })
 }
 
 function fromYaml(text: string, file: string): Found {

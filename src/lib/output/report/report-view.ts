@@ -1,8 +1,9 @@
 import type { Paint, View } from '../printer.ts'
 import { count, fenced, headed, helpLine, inlineCode, markdownText, wrap } from '../text.ts'
 import { isCommand } from '../../kube/shell-line.ts'
-import type { ReportFinding } from './report-findings.ts'
+import { levelWords, type ReportFinding } from './report-findings.ts'
 import type { Report } from './report-model.ts'
+import type { ReportTable } from './report-table.ts'
 
 /** With the file that it was written to. */
 export interface ReportDocument extends Report {
@@ -45,30 +46,9 @@ function textLines(report: ReportDocument, typed: string, paint: Paint): readonl
 export const savedText = (file: string, isRedacted: boolean): string =>
   `The report is in ${file}${isRedacted ? ', without passwords and names of hosts with a domain (--full has them)' : ': it may have passwords and names of hosts (--full)'}`
 
-const levelWords: Readonly<Record<ReportFinding['level'], string>> = {
-  blocker: 'blocker',
-  'not-checked': 'not checked',
-  warning: 'warning',
-  accepted: 'accepted',
-  info: 'info',
-}
-
 /** For a ticket: what is in the page but the drawing and the VMs. Whatever is in the document stays text. */
 export function reportMarkdown(report: ReportDocument): string {
-  const {
-    title,
-    verdict,
-    remarks,
-    next,
-    facts,
-    findings,
-    accepted,
-    prediction,
-    changes,
-    notes,
-    faults,
-    clusters,
-  } = report
+  const { title, verdict, remarks, next, facts, findings, tables, changes, notes } = report
   const sign = { good: '✔', warning: '⚠', bad: '✖' }[verdict.is]
   return [
     `# ${markdownText(title)}`,
@@ -82,16 +62,7 @@ export function reportMarkdown(report: ReportDocument): string {
       facts.map(({ name, value }) => `- ${markdownText(name)}: ${markdownText(value)}`),
     ),
     ...headed('Findings', findings.flatMap(findingLines)),
-    ...headed(
-      'Accepted risks',
-      accepted.map(
-        ({ id, reason, by, user }) =>
-          `- ${inlineCode(id)}: ${markdownText(reason ?? 'no reason given')}${by === undefined ? '' : `, by ${markdownText(by)}`}${user === undefined ? '' : ` (API user ${markdownText(user)})`}`,
-      ),
-    ),
-    ...headed('Predicted and happened', prediction === undefined ? [] : predictionLines(prediction)),
-    ...headed('Faults', faultLines(faults)),
-    ...headed('Clusters', clusters === undefined ? [] : tableLines(clusters)),
+    ...tables.flatMap((table) => headed(table.title, tableLines(table))),
     ...headed('Changes', changes.flatMap(changeLines)),
     ...notes.flatMap(({ title: heading, lines, isHelp }) =>
       headed(heading, isHelp ? helpInOrder(lines) : lines.map((line) => `- ${markdownText(line)}`)),
@@ -119,41 +90,17 @@ const helpInOrder = (lines: readonly string[]): readonly string[] =>
 function findingLines({ id, level, summary, remedy, reason }: ReportFinding): readonly string[] {
   const why = reason === undefined ? '' : ` (because: ${markdownText(reason)})`
   return [
-    `- **${levelWords[level]}** ${inlineCode(id)}${why}: ${markdownText(summary)}`,
+    `- **${levelWords[level].toLowerCase()}** ${inlineCode(id)}${why}: ${markdownText(summary)}`,
     ...(remedy.length > 0 ? ['', ...fenced(remedy).map((line) => `  ${line}`), ''] : []),
   ]
 }
 
-const predictionLines = ({ by, rows, says }: NonNullable<Report['prediction']>): readonly string[] => [
-  `Predicted by ${markdownText(by)}.`,
-  '',
-  '| What | Predicted | Happened | Agrees |',
-  '|---|---|---|---|',
-  ...rows.map(
-    ({ what, predicted, happened, agrees, differs }) =>
-      `| ${[what, predicted, happened].map(markdownText).join(' | ')} | ${agrees === undefined ? 'not compared' : agrees ? 'yes' : (differs ?? 'no')} |`,
-  ),
-  '',
-  ...says.map((line) => `- ${markdownText(line)}`),
-]
-
-const tableLines = ({ heads, rows }: NonNullable<Report['clusters']>): readonly string[] => [
+const tableLines = ({ heads, rows, says }: ReportTable): readonly string[] => [
   `| ${heads.join(' | ')} |`,
   `|${heads.map(() => '---|').join('')}`,
   ...rows.map((cells) => `| ${cells.map(markdownText).join(' | ')} |`),
+  ...(says.length > 0 ? ['', ...says.map((line) => `- ${markdownText(line)}`)] : []),
 ]
-
-const faultLines = (faults: Report['faults']): readonly string[] =>
-  faults.length === 0
-    ? []
-    : [
-        '| Fault | What happens | The upgrade | Left behind | What helps |',
-        '|---|---|---|---|---|',
-        ...faults.map(
-          ({ fault, what, ends, left, helps }) =>
-            `| ${[fault, what, ends, left, helps].map(markdownText).join(' | ')} |`,
-        ),
-      ]
 
 const changeLines = ({ title, says, lines }: Report['changes'][number]): readonly string[] => [
   `- **${markdownText(title)}**${says === '' ? '' : `: ${markdownText(says)}`}`,

@@ -28,7 +28,7 @@ import { becameText, measuredEvents } from './vm-table.ts'
 /** VMs beyond this many are drawn as a curve. */
 const lanesForVms = 40
 
-/** Undefined where the document tells of no times. Runs in the browser too. */
+/** Undefined where the document tells of no times. */
 export function timelineOf({ document, events }: ReportSource): Timeline | undefined {
   const drawn = placed(events.length > 0 ? ofEvents(events) : ofDocument(document), document)
   const isRelative = drawn?.isRelative ?? false
@@ -175,7 +175,11 @@ function ofRehearsal(document: Fields): Timeline {
   return relative([...stairs('Stages', stages), ...vmLanes(listOf(document['vms']))])
 }
 
-const vmTones: Readonly<Record<string, BarTone>> = { updated: 'good', outdated: 'warn', stopped: 'bad' }
+const vmTones: ReadonlyMap<string, BarTone> = new Map([
+  ['updated', 'good'],
+  ['outdated', 'warn'],
+  ['stopped', 'bad'],
+])
 
 function vmLanes(vms: readonly Fields[]): readonly Lane[] {
   const bars = vms
@@ -186,7 +190,7 @@ function vmLanes(vms: readonly Fields[]): readonly Lane[] {
       const becomes = textOf(vm['becomes']) ?? ''
       const tries = textOf(vm['tries']) ?? ''
       const text = `${name}: KubeVirt tries to ${tries}, ${becameText(vm) ?? ''} after ${spanText((to - from) * 1000)}`
-      return [{ name, from: from * 1000, to: to * 1000, tone: vmTones[becomes] ?? 'dim', text }]
+      return [{ name, from: from * 1000, to: to * 1000, tone: vmTones.get(becomes) ?? 'dim', text }]
     })
     .toSorted((a, b) => a.from - b.from || a.to - b.to)
   if (bars.length === 0) return []

@@ -1,100 +1,77 @@
+import { spanText } from '../../kube/duration.ts'
+import { count } from '../text.ts'
 import { type BarTone, clockText } from './lanes.ts'
 import { type Fields, fieldsOf, listOf, numberOf, textOf, timeOf } from './fields.ts'
 import type { ReportSource } from './report-source.ts'
+import type { ReportTable } from './report-table.ts'
 
-/** A column of the table of VMs. `span`: seconds. */
-export interface VmColumn {
+interface Column {
   id: string
   title: string
-  holds: 'text' | 'number' | 'span'
-  /** It has few values, by which rows can be chosen. */
-  chosenBy?: boolean
+  /** It has few values, which are counted. */
+  isCounted?: true
 }
 
-export interface VmTable {
-  columns: readonly VmColumn[]
-  rows: readonly VmRow[]
-  /** What a row is. */
-  of: 'VM' | 'event'
-  /** What has to be known of the rows. */
-  note?: string
-}
-
-export type VmRow = Readonly<Record<string, string | number | undefined>>
-
-const place: readonly VmColumn[] = [
-  { id: 'namespace', title: 'Namespace', holds: 'text' },
-  { id: 'name', title: 'VM', holds: 'text' },
+const place: readonly Column[] = [
+  { id: 'namespace', title: 'Namespace' },
+  { id: 'name', title: 'VM' },
 ]
 
-const rehearsed: readonly VmColumn[] = [
+const rehearsed: readonly Column[] = [
   ...place,
-  { id: 'tries', title: 'KubeVirt tries to', holds: 'text', chosenBy: true },
-  { id: 'becomes', title: 'Becomes in the twin', holds: 'text', chosenBy: true },
-  { id: 'attempts', title: 'Attempts', holds: 'number' },
-  { id: 'begins', title: 'Begins after', holds: 'span' },
-  { id: 'ends', title: 'Ends after', holds: 'span' },
+  { id: 'tries', title: 'KubeVirt tries to', isCounted: true },
+  { id: 'becomes', title: 'Becomes in the twin', isCounted: true },
+  { id: 'attempts', title: 'Attempts' },
+  { id: 'begins', title: 'Begins after' },
+  { id: 'ends', title: 'Ends after' },
 ]
 
-const moved: readonly VmColumn[] = [
+const moved: readonly Column[] = [
   ...place,
-  { id: 'outcome', title: 'Outcome', holds: 'text', chosenBy: true },
-  { id: 'by', title: 'By', holds: 'text', chosenBy: true },
-  { id: 'wave', title: 'Wave', holds: 'text' },
-  { id: 'failures', title: 'Failures', holds: 'number' },
-  { id: 'why', title: 'Why', holds: 'text' },
+  { id: 'outcome', title: 'Outcome', isCounted: true },
+  { id: 'by', title: 'By', isCounted: true },
+  { id: 'wave', title: 'Wave' },
+  { id: 'failures', title: 'Failures' },
+  { id: 'why', title: 'Why' },
 ]
 
-const waved: readonly VmColumn[] = [
+const waved: readonly Column[] = [
   ...place,
-  { id: 'wave', title: 'Wave', holds: 'text', chosenBy: true },
-  { id: 'by', title: 'By', holds: 'text', chosenBy: true },
+  { id: 'wave', title: 'Wave', isCounted: true },
+  { id: 'by', title: 'By', isCounted: true },
 ]
 
-const changed: readonly VmColumn[] = [
-  { id: 'kind', title: 'Kind', holds: 'text', chosenBy: true },
-  { id: 'namespace', title: 'Namespace', holds: 'text' },
-  { id: 'name', title: 'Name', holds: 'text' },
-  { id: 'what', title: 'What', holds: 'text', chosenBy: true },
-  { id: 'why', title: 'Why', holds: 'text' },
-]
-
-const measured: readonly VmColumn[] = [
+const measured: readonly Column[] = [
   ...place,
-  { id: 'what', title: 'What', holds: 'text', chosenBy: true },
-  { id: 'begins', title: 'Begins (UTC)', holds: 'text' },
-  { id: 'seconds', title: 'Takes', holds: 'span' },
-  { id: 'sourceNode', title: 'From node', holds: 'text' },
-  { id: 'targetNode', title: 'To node', holds: 'text' },
-  { id: 'mode', title: 'Mode', holds: 'text' },
-  { id: 'why', title: 'Why', holds: 'text' },
+  { id: 'what', title: 'What', isCounted: true },
+  { id: 'why', title: 'Why' },
+  { id: 'begins', title: 'Begins (UTC)' },
+  { id: 'seconds', title: 'Takes' },
+  { id: 'sourceNode', title: 'From node' },
+  { id: 'targetNode', title: 'To node' },
+  { id: 'mode', title: 'Mode' },
 ]
 
-const down: readonly VmColumn[] = [
-  { id: 'vm', title: 'VM', holds: 'text' },
-  { id: 'afterwards', title: 'Once the node is back', holds: 'text', chosenBy: true },
+/** Volumes change too. */
+const changed: readonly Column[] = [{ id: 'kind', title: 'Kind', isCounted: true }, ...measured]
+
+const down: readonly Column[] = [
+  { id: 'vm', title: 'VM' },
+  { id: 'afterwards', title: 'Once the node is back', isCounted: true },
 ]
 
-/** The VMs of a document, and what became of each; undefined where it names none. Runs in the browser too. */
-export function vmTableOf({ document }: Pick<ReportSource, 'document'>): VmTable | undefined {
+/** The VMs of a document, and what became of each; undefined where it names none. */
+export function vmTableOf({ document }: Pick<ReportSource, 'document'>): ReportTable | undefined {
   const { kind } = document
   if (kind === 'Rehearsal') return tableOf(rehearsed, listOf(document['vms']).map(inTwin))
   if (kind === 'WorkloadsUpdate' || kind === 'VmRestarts') {
     const items = listOf(document['items'])
     return items.length > 0 ? tableOf(moved, items.map(inWords)) : tableOf(waved, inWaves(document))
   }
-  const told = measuredRows(document)
-  if (kind === 'UpgradeReport' || kind === 'EusReport') {
-    const changes = listOf(document['changes'])
-    if (changes.length === 0) return told
-    const [kinds, ...rest] = changed
-    const further = measured.filter(({ id }) => !rest.some((column) => column.id === id))
-    const rows = told?.rows.map((row) => ({ ...row, kind: 'VM' })) ?? []
-    const columns = kinds === undefined ? [] : [kinds, ...rest, ...further]
-    return withNote(tableOf(columns, [...changes, ...rows]), told?.note)
-  }
-  if (told !== undefined) return told
-  return kind === 'EusPlan' ? tableOf(down, listOf(document['outages'])) : undefined
+  if (kind === 'EusPlan') return tableOf(down, listOf(document['outages']))
+  const [told, changes] = [measuredRows(document), listOf(document['changes'])]
+  if (changes.length === 0) return tableOf(measured, told.rows, told.note)
+  return tableOf(changed, [...changes, ...told.rows.map((row) => ({ ...row, kind: 'VM' }))], told.note)
 }
 
 /** Something that became of a VM while it was measured. Times are ms since the epoch, absent where they were not told. */
@@ -110,12 +87,7 @@ interface MeasuredEvent {
   why?: string
 }
 
-const interruptions: Readonly<Record<string, string>> = {
-  restarted: 'interrupted: restarted',
-  failed: 'interrupted: failed',
-  stopped: 'interrupted: stopped',
-  deleted: 'interrupted: deleted',
-}
+const interruptions = ['restarted', 'failed', 'stopped', 'deleted']
 
 /** Interruptions, migrations and lost guest agents of a measurement. */
 export const measuredEvents = (vms: Fields): readonly MeasuredEvent[] => [
@@ -125,7 +97,8 @@ export const measuredEvents = (vms: Fields): readonly MeasuredEvent[] => [
 ]
 
 function interruption(of: Fields): MeasuredEvent {
-  const what = interruptions[textOf(of['how']) ?? ''] ?? 'interrupted'
+  const how = interruptions.find((word) => word === of['how'])
+  const what = how === undefined ? 'interrupted' : `interrupted: ${how}`
   return { of, what, tone: 'bad', isOver: false, ...spanOf(of, 'at', 'runsAgain') }
 }
 
@@ -149,27 +122,28 @@ function spanOf(of: Fields, begin: string, end: string): Pick<MeasuredEvent, 'fr
 }
 
 /** A row for each thing that happened: a VM may have several. */
-function measuredRows(document: Fields): VmTable | undefined {
+function measuredRows(document: Fields): { rows: readonly Fields[]; note: readonly string[] } {
   const vms = fieldsOf(fieldsOf(document['availability'])['vms'])
-  const told = measuredEvents(vms)
-  const times = told.flatMap(({ from }) => from ?? [])
+  const events = measuredEvents(vms)
+  const times = events.flatMap(({ from }) => from ?? [])
   const span = Math.max(...times, 0) - Math.min(...times, Infinity)
-  const rows = told.map(({ of, what, from, seconds, why }) => {
+  const rows = events.map(({ of, what, from, seconds, why }) => {
     const [namespace, ...name] = (textOf(of['vm']) ?? '').split('/')
-    const { sourceNode, targetNode, mode } = of
     const begins = from && clockText(new Date(from), span)
-    return { namespace, name: name.join('/'), what, begins, seconds, sourceNode, targetNode, mode, why }
+    const told = { namespace, name: name.join('/'), what, begins, why, seconds: secondsText(seconds) }
+    return Object.assign({}, of, told)
   })
   const counted = [vms['interrupted'], vms['migrations'], fieldsOf(vms['agents'])['lost']]
   const total = counted.reduce<number>((sum, one) => sum + (numberOf(fieldsOf(one)['count']) ?? 0), 0)
-  const note =
-    total > rows.length ? `Measured were ${total}: the document names the first of each kind.` : undefined
-  const table = tableOf(measured, rows)
-  return table && withNote({ ...table, of: 'event' }, note)
+  const note = `Measured were ${total}: the document names the first of each kind.`
+  return { rows, note: total > rows.length ? [note] : [] }
 }
 
-const withNote = (table: VmTable | undefined, note: string | undefined): VmTable | undefined =>
-  table && note !== undefined ? { ...table, note } : table
+const secondsText = (seconds: unknown): string | undefined => {
+  const known = numberOf(seconds)
+  return known === undefined ? undefined : spanText(known * 1000)
+}
+
 /** What a VM became in the twin, in words: `still on v1.7.4`. */
 export function becameText({ becomes, launcher }: Fields): string | undefined {
   if (becomes !== 'outdated') return textOf(becomes)
@@ -177,7 +151,12 @@ export function becameText({ becomes, launcher }: Fields): string | undefined {
   return `still on ${tag ?? 'the old virt-launcher'}`
 }
 
-const inTwin = (vm: Fields): Fields => ({ ...vm, becomes: becameText(vm) })
+const inTwin = (vm: Fields): Fields => ({
+  ...vm,
+  becomes: becameText(vm),
+  begins: secondsText(vm['begins']),
+  ends: secondsText(vm['ends']),
+})
 
 /** `left` is a word of the documents; a person reads what it means. */
 const inWords = (item: Fields): Fields =>
@@ -186,32 +165,52 @@ const inWords = (item: Fields): Fields =>
 const inWaves = (document: Fields): readonly Fields[] =>
   listOf(document['waves']).flatMap((wave) => {
     const title = textOf(wave['title']) ?? textOf(wave['id'])
-    return listOf(wave['vms']).map((vm) => inWave(vm, title))
+    return listOf(wave['vms']).map((vm): Fields => Object.assign({}, vm, { wave: title }))
   })
 
-const inWave = (vm: Fields, wave: string | undefined): Fields => ({ ...vm, wave })
+/** A page has to open. */
+const mostRows = 500
 
-/** A column that is empty in every row is left out. */
-function tableOf(columns: readonly VmColumn[], items: readonly Fields[]): VmTable | undefined {
+/** A column that is empty in every row is left out. Of very many rows those whose values are rare come first: of thousands that moved the few that did not. */
+function tableOf(
+  all: readonly Column[],
+  items: readonly Fields[],
+  note: readonly string[] = [],
+): ReportTable | undefined {
   if (items.length === 0) return undefined
-  const rows = items.map((item) =>
-    Object.fromEntries(columns.map(({ id, holds }) => [id, valueOf(item[id], holds)])),
-  )
-  return { columns: columns.filter(({ id }) => rows.some((row) => row[id] !== undefined)), rows, of: 'VM' }
-}
-
-function valueOf(value: unknown, holds: VmColumn['holds']): string | number | undefined {
-  if (holds !== 'text') return numberOf(value)
-  const text = textOf(value)
-  return text === undefined || text === '' ? undefined : text
-}
-
-/** `migrate: 12`, the values by which rows are chosen, the most frequent first. */
-export function countsIn({ rows }: VmTable, { id }: VmColumn): readonly (readonly [string, number])[] {
-  const counts = new Map<string, number>()
-  for (const row of rows) {
-    const value = String(row[id] ?? '')
-    if (value !== '') counts.set(value, (counts.get(value) ?? 0) + 1)
+  const columns = all.filter(({ id }) => items.some((item) => (textOf(item[id]) ?? '') !== ''))
+  const counts = columns
+    .filter(({ isCounted }) => isCounted)
+    .map(({ id, title }) => ({ id, title, counts: countsOf(items, id) }))
+  const rarity = (item: Fields) =>
+    Math.min(...counts.map((one) => one.counts.get(textOf(item[one.id]) ?? '') ?? Infinity))
+  const isLong = items.length > mostRows
+  const shown = isLong ? items.toSorted((a, b) => rarity(a) - rarity(b)).slice(0, mostRows) : items
+  const isOfChanges = columns.some(({ id }) => id === 'kind')
+  return {
+    title: isOfChanges ? 'VMs and volumes that changed' : 'VMs',
+    heads: columns.map(({ title }) => title),
+    rows: shown.map((item) => columns.map(({ id }) => textOf(item[id]) ?? '')),
+    says: [
+      `${count(items.length, isOfChanges ? 'object' : all === measured ? 'event' : 'VM')}.`,
+      ...(isLong
+        ? [`Below are ${mostRows} of them, what is rare first: -o json of the command has all.`]
+        : []),
+      ...note,
+      ...counts.map(
+        (one) => `${one.title}: ${[...one.counts].map(([value, many]) => `${value} ${many}`).join(', ')}`,
+      ),
+    ],
   }
-  return [...counts].toSorted((a, b) => b[1] - a[1])
+}
+
+/** `migrate: 12`, the most frequent first. */
+function countsOf(items: readonly Fields[], id: string): ReadonlyMap<string, number> {
+  const groups = Map.groupBy(
+    items.map((item) => textOf(item[id]) ?? '').filter((value) => value !== ''),
+    (value) => value,
+  )
+  return new Map(
+    [...groups].map(([value, own]) => [value, own.length] as const).toSorted((a, b) => b[1] - a[1]),
+  )
 }

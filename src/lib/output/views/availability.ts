@@ -11,15 +11,14 @@ const toldAtMost = 3
 
 /** What was measured beside a run, below what else is told of it: a line where all was well, else what was not. */
 export function availabilityLines(measured: Availability, paint: Paint, size: Size): readonly string[] {
-  const { summary, promise, vms, overLimit } = measured
+  const { summary, promise, vms } = measured
   const isUp = measured.probes.every(({ count }) => count === 0)
   const areVmsWell = vms.interrupted.count === 0 && vms.notWatched === undefined && vms.gaps === undefined
-  const isWell = isUp && promise.is === 'kept' && areVmsWell && overLimit === undefined
+  const isWell = isUp && promise.is === 'kept' && areVmsWell
   const sign = isWell ? paint.good(paint.mark.done) : paint.warn(paint.mark.warning)
   const most = size.wide ? Infinity : toldAtMost
   return [
     `${sign} ${summary}`,
-    ...(overLimit === undefined ? [] : [`  ${overLimit}`]),
     ...measured.probes
       .filter(({ probe }) => probe !== 'api')
       .flatMap((probe) => probeLines(probe, most, size)),
@@ -30,7 +29,7 @@ export function availabilityLines(measured: Availability, paint: Paint, size: Si
 
 function probeLines(measured: MeasuredProbe, most: number, { wide }: Size): readonly string[] {
   const { probe, what, calls, count, unavailableSeconds, ended } = measured
-  const name = (probe === 'tcp' ? `tcp ${what}` : probe).padEnd(11)
+  const name = probe.padEnd(11)
   const outages = measured.outages.slice(0, most).map(outageText)
   const more = count > outages.length ? [`and ${count - outages.length} more`] : []
   return [

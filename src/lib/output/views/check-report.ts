@@ -16,7 +16,6 @@ import {
 } from '../text.ts'
 import { onOneLine } from '../terminal.ts'
 import type { ClusterAddress } from '../../kube/cluster.ts'
-import { jsonText } from '../formats/output-format.ts'
 import { element, escaped, xmlFile } from '../formats/junit.ts'
 
 /** `kvup.io/v1alpha1 CheckReport`: what `kvup check` found. */
@@ -62,7 +61,7 @@ function viewOf(isWhole: boolean): View<CheckDocument> {
     names: ({ items }) => [
       ...new Set(items.flatMap(({ findings }) => findings.map(({ id }) => `check/${id}`))),
     ],
-    formats: { junit, sarif, markdown: checkMarkdown },
+    formats: { junit, markdown: checkMarkdown },
   }
 }
 
@@ -466,59 +465,6 @@ function testCase(item: ReportedCheck, strict: boolean): string {
 
 const textOf = ({ id, level, summary, remedy, accepted }: ReportedFinding) =>
   [`${accepted ? 'accepted ' : ''}${level} ${id}: ${summary}`, ...remedy.map(plainHelpLine)].join('\n')
-
-const schema = 'https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json'
-
-const sarifLevels: Readonly<Record<ReportedFinding['level'], string>> = {
-  blocker: 'error',
-  warning: 'warning',
-  info: 'note',
-  'not-checked': 'none',
-}
-
-/** SARIF 2.1.0: a rule for each check, a result for each finding; what was accepted is suppressed. */
-export function sarif(document: CheckDocument): string {
-  const { items, kvup, takenAt } = document
-  const run = {
-    tool: { driver: { name: 'kvup', semanticVersion: kvup, rules: items.map(rule) } },
-    invocations: [{ executionSuccessful: true, endTimeUtc: takenAt }],
-    results: items.flatMap((item, ruleIndex) =>
-      item.findings.map((finding) => result(finding, item, ruleIndex)),
-    ),
-  }
-  return jsonText({ $schema: schema, version: '2.1.0', runs: [run] })
-}
-
-function rule({ id, title, group, runbook }: ReportedCheck): object {
-  const more = runbook && { helpUri: `https://kubevirt.io/monitoring/runbooks/${runbook}` }
-  return {
-    id,
-    shortDescription: { text: title },
-    help: { text: `kvup explain ${id}` },
-    ...more,
-    properties: { group },
-  }
-}
-
-/** What could not be looked at is `open`, and an `open` result has no level (3.27.10). */
-function result(finding: ReportedFinding, { id, is }: ReportedCheck, ruleIndex: number): object {
-  const { level, summary, remedy, accepted, reason, objects = [] } = finding
-  const open = is === 'not-checked'
-  return {
-    ruleId: id,
-    ruleIndex,
-    kind: open ? 'open' : 'fail',
-    level: open ? 'none' : sarifLevels[level],
-    message: { text: [summary, ...remedy.map(plainHelpLine)].join('\n') },
-    ...(objects.length > 0 && { locations: [{ logicalLocations: objects.map(location) }] }),
-    ...(accepted && {
-      suppressions: [{ kind: 'external', status: 'accepted', ...(reason && { justification: reason }) }],
-    }),
-    properties: { finding: finding.id, level },
-  }
-}
-
-const location = (name: string) => ({ fullyQualifiedName: name, kind: 'resource' })
 
 /** For a merge request: what was found first, what passed below it. */
 export function checkMarkdown(document: CheckDocument): string {

@@ -60,7 +60,7 @@ export const faultRehearsalsView: View<FaultRehearsals> = {
 }
 
 /** `Rehearsal of KubeVirt v1.8.4 → v1.9.0: it goes through without a fault, and with 2 of 5 faults.` */
-export function faultsSentence({ product, from, to, without, items }: Faulty): string {
+function faultsSentence({ product, from, to, without, items }: Faulty): string {
   const what = `Rehearsal of ${product} ${from} → ${to}`
   if (without.outcome !== 'through') return `${what}: it ${outcomeWords(without.outcome)} without any fault.`
   const through = items.filter(({ outcome }) => outcome === 'through').length

@@ -41,6 +41,7 @@ import { narrowedLine } from '../../output/kvup-words.ts'
 import { shellWord, wordsOf } from '../../kube/shell-line.ts'
 import { counted, someOf } from '../../kube/text.ts'
 import { resumeLine } from '../../engine/change.ts'
+import type { WaveAlerts } from './wave-alerts.ts'
 import type { WaveRun, WaveSnapshot } from './wave-step.ts'
 
 /** What was asked of an update. Times in ms. */
@@ -75,6 +76,7 @@ export class UpdateRun implements WaveRun {
   /** Ids of waves that are through. */
   readonly through = new Set<string>()
   readonly launchers = new LauncherWatch()
+  alerts: WaveAlerts | undefined
   /** Workload updates have been held in this run. */
   held = false
   /** What a webhook refused, and why. */

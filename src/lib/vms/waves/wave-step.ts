@@ -25,6 +25,7 @@ import {
 import { type Begun, readAgent, restartText, type RestartWithState } from './vm-restart.ts'
 import { canaryText } from './update-fleet.ts'
 import type { Kind } from '../../kube/object.ts'
+import type { WaveAlerts } from './wave-alerts.ts'
 import { closuresAfter } from './window-schedule.ts'
 
 /** A run that takes one VM after the other, in waves: it moves outdated VMs, or restarts those that wait for it. */
@@ -38,6 +39,8 @@ export interface WaveRun {
   readonly launcher?: string | undefined
   /** Where its VMs are watched while they are under way, in the namespace of its selection. */
   readonly watched: { kind: Kind; labels?: string }
+  /** Absent: no wave waits for an alert. */
+  readonly alerts?: WaveAlerts | undefined
   readonly risk: Step['risk']
   readonly words: WaveWords
   /** Throws ApiError. */
@@ -165,12 +168,26 @@ class WaveMembers {
     if (slow.length > 0)
       return this.#waiting({ on: `the launcher that ${someOf(slow)} has left to end`, progress }, now)
     const { pacing } = this.#run
-    const turn = turnOf(open, { ...traffic, wavedAt: this.#wavedAt(snapshot) }, { pacing, now })
+    const paced = turnOf(open, { ...traffic, wavedAt: this.#wavedAt(snapshot) }, { pacing, now })
+    const turn = await this.#unlessAlerted(paced, now)
     const state =
       turn.is === 'wait' ? this.#waiting({ on: turn.on, progress }, now) : await this.#turn(cx, turn)
     if (turn.is === 'wait' && turn.until !== undefined && traffic.moving.size + snapshot.doubtful.size === 0)
       this.#asleep = { until: Math.min(turn.until, now + asleepAtMost), state }
     return state
+  }
+
+  /** A wave does not begin while an alert fires that did not when the run began; one that has begun goes on. */
+  async #unlessAlerted(turn: Turn, now: number): Promise<Turn> {
+    if (turn.is === 'wait' || this.#begun) return turn
+    const fired = (await this.#run.alerts?.since()) ?? []
+    if (fired.length === 0) return turn
+    const alerts = `the alert${fired.length > 1 ? 's' : ''} ${someOf(fired)}`
+    return {
+      is: 'wait',
+      on: `${alerts} to stop firing, new since this run began`,
+      until: now + asleepAtMost,
+    }
   }
 
   async #turn(cx: ReadContext, turn: Extract<Turn, { is: 'begin' }>): Promise<StepState> {

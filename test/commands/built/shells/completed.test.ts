@@ -32,7 +32,6 @@ const formats = [
   'jsonpath=',
   'name',
   'ndjson',
-  'prometheus',
   'table',
   'wide',
   'yaml',

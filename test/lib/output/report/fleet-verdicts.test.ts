@@ -77,15 +77,15 @@ test.each([
     '1 blocked',
   ],
   [{ ...check, items: [{ ...passed, state: 'Unreachable', error }] }, 'bad', '1 unreachable'],
-  [{ ...check, items: [{ ...passed, findings: [blocker] }] }, 'bad', 'passed, with 1 finding that block'],
-  [{ ...check, items: [{ ...passed, notChecked: 2 }] }, 'bad', 'passed, with 2 findings that block'],
-  [{ ...check, items: [{ ...passed, error }] }, 'bad', 'passed, and has an error'],
+  [{ ...check, items: [{ ...passed, findings: [blocker] }] }, 'bad', 'passed, with 1 finding that blocks'],
+  [{ ...check, items: [{ ...passed, notChecked: 2 }] }, 'bad', '1 of it failed'],
+  [{ ...check, items: [{ ...passed, error }] }, 'bad', '1 of it failed'],
   [{ ...check, items: [{ ...passed, state: 'Fine' }] }, 'warning', 'no verdict'],
   [{ ...check, items: [{ ...passed, state: '__proto__' }] }, 'warning', 'no verdict'],
   [{ ...check, items: [] }, 'bad', 'a fleet without clusters'],
   [{ ...status, items: [healthy, { ...healthy, state: 'Degraded' }] }, 'bad', '1 degraded, 1 healthy'],
   [{ ...status, items: [{ ...healthy, state: 'Updating' }] }, 'good', '1 updating'],
-  [{ ...status, items: [{ ...healthy, error }] }, 'bad', 'is healthy, and has an error'],
+  [{ ...status, items: [{ ...healthy, error }] }, 'bad', '1 of it failed'],
   [{ ...status, items: [{ ...healthy, state: 'Fine' }] }, 'warning', 'no verdict'],
   [{ ...status, items: [{ ...healthy, state: 'toString' }] }, 'warning', 'no verdict'],
 ])('%#: %j is %s', (document, is, text) => {
@@ -119,11 +119,10 @@ test('a finding of several clusters is one, with its clusters; an accepted one i
 test.each([plan, check, status])('texts of others stay texts: $kind', (document) => {
   const source = sourceOf(document)
   const tags = hostile.filter((text) => text.includes('<'))
-  const allowed = page(source).match(/<script[ >]/giu)
   for (let first = 0; first < hostile.length; first += 8) {
     const spoilt = sourceOf(withTexts(source, hostile, first).document)
     const html = page(spoilt)
-    expect(html.match(/<script[ >]/giu)).toEqual(allowed)
+    expect(html).not.toMatch(/<script/iu)
     expect(tags.filter((text) => bare(html).includes(text))).toEqual([])
     const ticket = reportMarkdown(reported(spoilt))
     expect(ticket).toBe(sanitise(ticket))

@@ -14,7 +14,6 @@ export const recordedFiles = [
   'plan.json',
   'rehearsal.json',
   'stalled-rehearsal.json',
-  'faults.json',
   'history.json',
   'upgrade.ndjson',
   'stalled.ndjson',
@@ -67,6 +66,16 @@ export function made(source: ReportSource): string {
   ].join('\n')
 }
 
-/** What a browser reads of a page beside the JSON in it. */
-export const bare = (text: string): string =>
-  text.replace(/<style>[\s\S]*?<\/style>|<script[\s\S]*?<\/script>/gu, '')
+/** A page without its style. */
+export const bare = (text: string): string => text.replace(/<style>[\s\S]*?<\/style>/u, '')
+
+/** Of a rehearsal of 10,000 VMs. */
+export const manyVms: readonly object[] = Array.from({ length: 10_000 }, (_, n) => ({
+  namespace: `team-${n % 97}`,
+  name: `vm-${n}`,
+  tries: n % 50 === 0 ? 'evict' : 'migrate',
+  becomes: n % 50 === 0 ? 'stopped' : 'updated',
+  attempts: 1 + (n % 3),
+  begins: 90 + Math.floor(n / 5),
+  ends: 96 + Math.floor(n / 5) + (n % 7),
+}))

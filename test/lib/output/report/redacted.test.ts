@@ -140,7 +140,6 @@ test.each([
   'spec.imageTag, spec.paused, status.observedKubeVirtVersion, status.phase, data.tls, .metadata.name',
   'kubevirt-operator.yaml, etcd.db, cluster-backup.sh, run.ndjson and main.go:147',
   'kubevirt-hyperconverged-operator.v1.15.0 at 10:11:12, MAC 0a:58:0a:01:02:03, since 2026-11-27T20:25:26.123Z',
-  "stopped by --stop-if 'api.unavailable>30s' or vms.interrupted>0",
   'read https://github.com/kubevirt/kubevirt/issues/18670 and https://access.redhat.com/solutions/1',
   'node-role.kubernetes.io/control-plane, cluster.x-k8s.io/paused on worker-1',
 ])('what names no host stays: %s', (text) => {

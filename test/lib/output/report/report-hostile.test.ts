@@ -1,10 +1,11 @@
+import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { parseReportSource } from '../../../../src/lib/output/report/report-source.ts'
 import { reportMarkdown } from '../../../../src/lib/output/report/report-view.ts'
 import { sanitise } from '../../../../src/lib/output/terminal.ts'
 import { markdownText } from '../../../../src/lib/output/text.ts'
 import { hostile } from './hostile.ts'
-import { bare, checkText, page, recorded, recordedFiles, reported, withTexts } from './recorded.ts'
+import { bare, checkText, manyVms, page, recorded, recordedFiles, reported, withTexts } from './recorded.ts'
 
 const check = () => parseReportSource(checkText(), 'check.json')
 
@@ -35,10 +36,12 @@ test.each(hostile.map((text) => [JSON.stringify(text).slice(0, 60), text] as con
       const html = page({ ...spoilt, events: withTexts(source, [text]).events })
       expect(
         markup(html).filter(
-          (one) => !allowed.has(one) && !/^(\/?(div|p|li|ul|note|span|code|dd|dt)) /u.test(one),
+          (one) =>
+            !allowed.has(one) &&
+            !/^(\/?(div|p|li|ul|note|span|code|dd|dt|title|text|g|h2|section|a|nav)) /u.test(one),
         ),
       ).toEqual([])
-      expect(html.match(/<script[ >]/giu)).toHaveLength(2)
+      expect(html).not.toMatch(/<script/iu)
       expect(bare(html).replaceAll(/="[^"]*"/gu, '=""')).not.toMatch(/<[a-z][^>]*\son[a-z]+=/iu)
       // Nothing that turns text around or hides it is left in what is shown.
       const ticket = reportMarkdown(reported(spoilt))
@@ -79,28 +82,21 @@ test.each([
   expect(markdownText(words)).toBe(markdown)
 })
 
-test('the page asks for nothing: what runs and styles is named by its hash', () => {
-  const html = page(recorded('rehearsal.json'))
-  const policy = /Content-Security-Policy" content="([^"]+)"/u.exec(html)?.[1] ?? ''
-  expect(policy).toMatch(
-    /^default-src 'none'; script-src 'sha256-[^']+'; style-src 'sha256-[^']+'; img-src data:;/u,
-  )
-  expect(policy).not.toContain('unsafe')
-  expect(bare(html)).not.toMatch(/<[^>]+\s(?:src|href|action|data)="(?!#|data:,)/u)
-  expect(bare(html)).not.toMatch(/<[^>]+\sstyle="/u)
+test('the page runs nothing and asks for nothing: what styles is named by its hash', () => {
+  for (const source of every) {
+    const html = page(source)
+    const policy = /Content-Security-Policy" content="([^"]+)"/u.exec(html)?.[1] ?? ''
+    expect(policy).toMatch(/^default-src 'none'; style-src 'sha256-[^']+'; img-src data:;/u)
+    expect(policy).not.toMatch(/unsafe|script/u)
+    const style = /<style>([\s\S]*?)<\/style>/u.exec(html)?.[1] ?? ''
+    expect(policy).toContain(createHash('sha256').update(style).digest('base64'))
+    expect(html).not.toMatch(/<script|javascript:/iu)
+    expect(bare(html)).not.toMatch(/<[^>]+\s(?:src|href|action|data)="(?!#|data:,)/u)
+    expect(bare(html)).not.toMatch(/<[^>]+\s(?:style|on[a-z]+)="/u)
+  }
 })
 
-test('10,000 VMs are less than 2 MB', () => {
+test('10,000 VMs are less than 1 MB', () => {
   const source = recorded('rehearsal.json')
-  const vms = Array.from({ length: 10_000 }, (_, n) => ({
-    namespace: `team-${n % 97}`,
-    name: `vm-${n.toString(36)}-${(n * 7919) % 10_007}`,
-    tries: n % 50 === 0 ? 'evict' : 'migrate',
-    becomes: n % 50 === 0 ? 'stopped' : 'updated',
-    attempts: 1 + (n % 3),
-    begins: 90 + Math.floor(n / 5),
-    ends: 96 + Math.floor(n / 5) + (n % 7),
-  }))
-  const html = page({ ...source, document: { ...source.document, vms } })
-  expect(html.length).toBeLessThan(2_000_000)
+  expect(page({ ...source, document: { ...source.document, vms: manyVms } }).length).toBeLessThan(1_000_000)
 })
