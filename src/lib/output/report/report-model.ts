@@ -1,17 +1,17 @@
 import { spanText } from '../../kube/duration.ts'
 import type { JournalRun } from '../../engine/journal-runs.ts'
 import type { Entry } from '../../engine/journal.ts'
-import type { FaultRehearsals, Rehearsal } from '../../rehearsal/rehearsal.ts'
+import type { Rehearsal } from '../../rehearsal/rehearsal.ts'
 import type { Document } from '../printer.ts'
 import { type Verdict, verdictOf } from '../formats/verdicts.ts'
 import { runVerdict } from '../views/history.ts'
-import { faultsSentence, outcomeWords, rehearsalSentence, unknownTarget } from '../views/rehearsal.ts'
+import { outcomeWords, rehearsalSentence, unknownTarget } from '../views/rehearsal.ts'
 import { count } from '../text.ts'
 import { type Fields, fieldsOf, listOf, numberOf, placedName, textOf, textsOf, timeOf } from './fields.ts'
 import { type ReportChange, changesOf } from './report-changes.ts'
 import { type ClusterTable, clustersOf } from './report-clusters.ts'
 import { acceptedOf, findingsOf, type ReportFinding, type ReportRisk } from './report-findings.ts'
-import { type FaultRow, faultsOf, isOfTwin, type Note, notesOf, noWayBackIn } from './report-notes.ts'
+import { isOfTwin, type Note, notesOf, noWayBackIn } from './report-notes.ts'
 import { predictionOf, type Prediction } from './report-prediction.ts'
 import { reportKinds, type ReportSource } from './report-source.ts'
 import { isReadable, trustedVerdict, withOutcome } from './trusted-verdict.ts'
@@ -32,8 +32,6 @@ export interface Report extends Document {
   accepted: readonly ReportRisk[]
   /** Absent where nothing was predicted. */
   prediction?: Prediction
-  /** Of a rehearsal of faults, each of them. */
-  faults: readonly FaultRow[]
   /** Of a fleet, each of its clusters. Absent where the document is of one. */
   clusters?: ClusterTable
   changes: readonly ReportChange[]
@@ -61,7 +59,6 @@ export function reportOf(source: ReportSource, { redacted }: { redacted: boolean
     findings: findingsOf(document),
     accepted: acceptedOf(document),
     ...(prediction && { prediction }),
-    faults: faultsOf(document),
     ...(clusters && { clusters }),
     changes: changesOf(source),
     notes: notesOf(document),
@@ -133,12 +130,6 @@ function judged({ document, events }: ReportSource): Verdict | undefined {
         .join(' '),
     }
   }
-  if (document.kind === 'FaultRehearsals') {
-    const rehearsals = { product: 'KubeVirt', ...document } as unknown as FaultRehearsals
-    const isAll = rehearsals.items.every(({ outcome }) => outcome === 'through')
-    const alone = rehearsals.without.outcome === 'through'
-    return { is: alone ? (isAll ? 'good' : 'warning') : 'bad', text: faultsSentence(rehearsals) }
-  }
   if (document.kind === 'History') {
     const [run] = listOf(document['runs'])
     return run === undefined ? undefined : runVerdict(run as unknown as JournalRun)
@@ -189,12 +180,8 @@ function remarksOf({ document, events, remarks = [] }: ReportSource): readonly s
 }
 
 /** Above everything that reads like the state of a cluster. */
-function twinRemark(document: Fields): string {
-  const faults = textsOf(document['faults'])
-  const withFaults =
-    faults.length === 0 ? '' : `, with the ${faults.length === 1 ? 'fault' : 'faults'} ${faults.join(', ')}`
-  return `Played on a twin: ${twinText(fieldsOf(document['twin']))}${withFaults}. Nothing was changed in the cluster.`
-}
+const twinRemark = (document: Fields): string =>
+  `Played on a twin: ${twinText(fieldsOf(document['twin']))}. Nothing was changed in the cluster.`
 
 function journalRemarks(document: Fields): readonly string[] {
   const [run] = listOf(document['runs'])
@@ -313,7 +300,6 @@ function factsOfMaking(document: Fields): readonly Fact[] {
     ['Estimate', textOf(fieldsOf(document['time'])['says'])],
     ['Made', whenText(document['takenAt'] ?? fieldsOf(document['seal'])['at'] ?? document['asOf'])],
     ['Twin', document['twin'] === undefined ? undefined : twinText(fieldsOf(document['twin']))],
-    ['Faults', textsOf(document['faults']).join(', ')],
     ['Seed', textOf(document['seed'])],
     ['Checks', countsText(fieldsOf(document['counts']))],
     ['VMs', totalsText(document)],

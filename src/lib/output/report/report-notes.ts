@@ -1,7 +1,5 @@
 import { valueText } from '../../kube/text.ts'
-import { spanText } from '../../kube/duration.ts'
 import { titleOf } from './lanes.ts'
-import { outcomeWords } from '../views/rehearsal.ts'
 import { type Fields, fieldsOf, listOf, numberOf, placedName, textOf, textsOf } from './fields.ts'
 
 /** A list of sentences, and what they are about. */
@@ -20,7 +18,7 @@ export const noWayBackIn = (document: Fields): readonly string[] =>
   textsOf(document['notes']).filter((line) => line.startsWith(noWay))
 
 /** Nothing of what it says happened in a cluster. */
-export const isOfTwin = ({ kind }: Fields): boolean => kind === 'Rehearsal' || kind === 'FaultRehearsals'
+export const isOfTwin = ({ kind }: Fields): boolean => kind === 'Rehearsal'
 
 /** The sentences of a document, each list under what it is. Lists that are empty are left out. */
 export function notesOf(document: Fields): readonly Note[] {
@@ -58,10 +56,7 @@ export function notesOf(document: Fields): readonly Note[] {
         ...(isJournal ? [] : overridesOf(document)),
       ],
     ],
-    [
-      ifItHappens,
-      isTwin ? [...helpIfItHappens(document), ...listOf(document['items']).flatMap(helpOnFault)] : [],
-    ],
+    [ifItHappens, isTwin ? helpIfItHappens(document) : []],
     ['Temporary changes that are open', isJournal ? overridesOf(document) : []],
     ['Measured', measuredText(fieldsOf(document['availability']))],
     ['Not in the twin, and so not shown', textsOf(document['missing'])],
@@ -77,23 +72,10 @@ export function notesOf(document: Fields): readonly Note[] {
   )
 }
 
-/** With the time that it takes until the upgrade ends. */
-function helpOnFault(item: Fields): readonly string[] {
-  const [fault, seconds] = [textOf(item['fault']), numberOf(item['upgradeSeconds'])]
-  if (fault === undefined) return []
-  const ends = seconds === undefined ? '' : `: the upgrade ends after ${spanText(seconds * 1000)}`
-  return [`${fault}${ends}`, ...textsOf(item['next'])]
-}
-
-const abort = 'kvup eus abort'
-
 /** What the upgrade printed on the twin, and what restores what it left there: each command once. */
 function helpIfItHappens(document: Fields): readonly string[] {
   const remedy = textsOf(fieldsOf(document['why'])['remedy'])
-  const each = listOf(document['left']).flatMap((left) => textOf(left['restores']) ?? [])
-  const restores = each.includes(abort)
-    ? [`${abort}     ends the EUS upgrade, and restores what is left`]
-    : each
+  const restores = listOf(document['left']).flatMap((left) => textOf(left['restores']) ?? [])
   const isSaid = (line: string) => remedy.some((one) => one === line || one.startsWith(`${line}   `))
   return [...new Set([...remedy, ...restores.filter((line) => !isSaid(line))])]
 }
@@ -174,33 +156,3 @@ const overridesOf = (document: Fields): readonly string[] =>
     const value = was['present'] === true ? valueText(was['value']) : 'absent'
     return `${textOf(override['id'])}: ${textOf(override['path'])} of ${textOf(object['kind'])} ${placedName(object)} (was ${value})`
   })
-
-/** A fault that was rehearsed, and how the upgrade ended with it. */
-export interface FaultRow {
-  fault: string
-  what: string
-  ends: string
-  left: string
-  helps: string
-}
-
-/** Of a document that has none: no row. */
-export const faultsOf = (document: Fields): readonly FaultRow[] =>
-  document['kind'] === 'FaultRehearsals' ? listOf(document['items']).flatMap(faultRow) : []
-
-function faultRow(item: Fields): readonly FaultRow[] {
-  const fault = textOf(item['fault'])
-  if (fault === undefined) return []
-  const why = textOf(fieldsOf(item['why'])['message'])
-  const left = listOf(item['left']).flatMap(({ what }) => textOf(what) ?? [])
-  const isThrough = item['outcome'] === 'through'
-  return [
-    {
-      fault,
-      what: textOf(item['title']) ?? '',
-      ends: [outcomeWords(textOf(item['outcome'])), why].filter(Boolean).join(': '),
-      left: left.join(', ') || 'nothing',
-      helps: textOf(fieldsOf(item['helps'])['text']) ?? (isThrough ? 'not needed' : 'not known'),
-    },
-  ]
-}

@@ -157,9 +157,8 @@ const section = (id: string, title: string, body: VNode | undefined): readonly S
   body === undefined ? [] : [{ id, title, body }]
 
 function sectionsOf(report: Report, { timeline, vms }: Parts): readonly Section[] {
-  const { findings, accepted, prediction, faults, clusters, changes, notes } = report
+  const { findings, accepted, prediction, clusters, changes, notes } = report
   return [
-    ...section('faults', 'Faults', faults.length > 0 ? faultsBody(faults) : undefined),
     ...section('clusters', 'Clusters', clusters && tableOf('Clusters', clusters.heads, clusters.rows)),
     ...section('timeline', 'Timeline', timeline && timelineBody(timeline)),
     ...section('findings', 'Findings', findings.length > 0 ? findingsBody(findings) : undefined),
@@ -329,19 +328,6 @@ function predictionBody({ by, rows, says }: NonNullable<Report['prediction']>): 
       ${says.map((line) => html`<li>${line}</li>`)}
     </ul>`
 }
-
-const faultsBody = (faults: Report['faults']): VNode =>
-  tableOf(
-    'Faults',
-    ['Fault', 'What happens', 'The upgrade', 'Left behind', 'What helps'],
-    faults.map(({ fault, what, ends, left, helps }) => [
-      html`<code>${fault}</code>`,
-      what,
-      ends,
-      left,
-      helps,
-    ]),
-  )
 
 const signs: Readonly<Record<string, string>> = { '+': 'added', '-': 'removed' }
 

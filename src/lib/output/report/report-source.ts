@@ -20,7 +20,6 @@ export const reportKinds: Readonly<Record<string, string>> = {
   UpgradePlan: 'Upgrade plan',
   EusPlan: 'Plan of an EUS upgrade',
   Rehearsal: 'Rehearsal',
-  FaultRehearsals: 'Rehearsals with faults',
   UpgradeReport: 'Upgrade',
   EusReport: 'EUS upgrade',
   WorkloadsUpdate: 'Update of VMs',

@@ -55,20 +55,8 @@ const levelWords: Readonly<Record<ReportFinding['level'], string>> = {
 
 /** For a ticket: what is in the page but the drawing and the VMs. Whatever is in the document stays text. */
 export function reportMarkdown(report: ReportDocument): string {
-  const {
-    title,
-    verdict,
-    remarks,
-    next,
-    facts,
-    findings,
-    accepted,
-    prediction,
-    changes,
-    notes,
-    faults,
-    clusters,
-  } = report
+  const { title, verdict, remarks, next, facts, findings, accepted, prediction, changes, notes, clusters } =
+    report
   const sign = { good: '✔', warning: '⚠', bad: '✖' }[verdict.is]
   return [
     `# ${markdownText(title)}`,
@@ -90,7 +78,6 @@ export function reportMarkdown(report: ReportDocument): string {
       ),
     ),
     ...headed('Predicted and happened', prediction === undefined ? [] : predictionLines(prediction)),
-    ...headed('Faults', faultLines(faults)),
     ...headed('Clusters', clusters === undefined ? [] : tableLines(clusters)),
     ...headed('Changes', changes.flatMap(changeLines)),
     ...notes.flatMap(({ title: heading, lines, isHelp }) =>
@@ -142,18 +129,6 @@ const tableLines = ({ heads, rows }: NonNullable<Report['clusters']>): readonly 
   `|${heads.map(() => '---|').join('')}`,
   ...rows.map((cells) => `| ${cells.map(markdownText).join(' | ')} |`),
 ]
-
-const faultLines = (faults: Report['faults']): readonly string[] =>
-  faults.length === 0
-    ? []
-    : [
-        '| Fault | What happens | The upgrade | Left behind | What helps |',
-        '|---|---|---|---|---|',
-        ...faults.map(
-          ({ fault, what, ends, left, helps }) =>
-            `| ${[fault, what, ends, left, helps].map(markdownText).join(' | ')} |`,
-        ),
-      ]
 
 const changeLines = ({ title, says, lines }: Report['changes'][number]): readonly string[] => [
   `- **${markdownText(title)}**${says === '' ? '' : `: ${markdownText(says)}`}`,

@@ -42,7 +42,6 @@ const time = optional(shape({ lowSeconds: number, highSeconds: number }))
 const steps = list(shape({ title: text, refused: optional(shape({ message: text })) }))
 const lost = optional(list(shape({})))
 const tries = optional(shape({ migrate: number, evict: number, 'evict-refused': number, nothing: number }))
-const played = shape({ outcome: text, code: optional(number), tries })
 const waves = shape({
   outcome: text,
   items: list(shape({})),
@@ -98,13 +97,6 @@ const shapes: Readonly<Record<string, Holds>> = {
     vmUpdateSeconds: optional(number),
     tries,
     stages: optional(list(shape({}))),
-  }),
-  FaultRehearsals: shape({
-    product: optional(text),
-    from: text,
-    to: text,
-    without: played,
-    items: list(played),
   }),
   FleetReport: shape({
     to: text,
@@ -199,8 +191,6 @@ function contradictionIn(document: Given): string | undefined {
   if (document.kind === 'CheckReport') return inCheck(document)
   if (document.kind === 'UpgradePlan' || document.kind === 'EusPlan') return inPlan(document)
   if (document.kind === 'Rehearsal') return inPlayed(document)
-  if (document.kind === 'FaultRehearsals')
-    return [fieldsOf(document['without']), ...listOf(document['items'])].map(inPlayed).find(Boolean)
   if (document.kind === 'WorkloadsUpdate' || document.kind === 'VmRestarts') return inWaves(document)
   return inFleet(document)
 }

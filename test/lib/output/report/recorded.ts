@@ -14,7 +14,6 @@ export const recordedFiles = [
   'plan.json',
   'rehearsal.json',
   'stalled-rehearsal.json',
-  'faults.json',
   'history.json',
   'upgrade.ndjson',
   'stalled.ndjson',

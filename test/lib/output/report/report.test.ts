@@ -21,11 +21,6 @@ test.each([
     'Rehearsal: KubeVirt v1.7.4 → v1.8.4 goes through in 1 m 30 s. KubeVirt tries to migrate 12 of 12 VMs; QEMU, libvirt, storage and guests are not in the twin.',
   ],
   [
-    'faults.json',
-    'warning',
-    'Rehearsal of KubeVirt v1.7.4 → v1.8.4: it goes through without a fault, and with 0 of 2 faults.',
-  ],
-  [
     'stalled-rehearsal.json',
     'bad',
     'Rehearsal: KubeVirt v1.7.4 → v1.8.4 stalls: it gives up after 17 m 09 s. virt-handler: node worker-1 is NotReady, and virt-handler waits for it',
@@ -72,9 +67,7 @@ test('risks are told with reason and who', () => {
 test('of a stalled rehearsal nothing is to be continued, undone or restored in the cluster', () => {
   const { next, remarks, notes } = reported(recorded('stalled-rehearsal.json'))
   expect(next).toEqual(['kvup check --to v1.8.4     # says what can be seen beforehand'])
-  expect(remarks).toEqual([
-    'Played on a twin: 9 nodes, 12 running VMs, with the fault node-lost. Nothing was changed in the cluster.',
-  ])
+  expect(remarks).toEqual(['Played on a twin: 9 nodes, 12 running VMs. Nothing was changed in the cluster.'])
   const noted = new Map(notes.map(({ title, lines }) => [title, lines]))
   expect([...noted.keys()]).toEqual([
     'In the twin at its end',
@@ -91,21 +84,6 @@ test('of a stalled rehearsal nothing is to be continued, undone or restored in t
   ])
 })
 
-test('of an EUS rehearsal what ends it stands for all that it restores', () => {
-  const source = recorded('stalled-rehearsal.json')
-  const left = ['kvup eus restore workload-updates', 'kvup eus abort'].map((restores) => ({
-    what: 'x',
-    restores,
-  }))
-  const why = { message: 'x', remedy: ['kvup eus status'] }
-  const { next, notes } = reported({ ...source, document: { ...source.document, left, why } })
-  expect(next.join()).not.toContain('eus')
-  expect(notes.find(({ title }) => title === 'If this happens in the cluster')?.lines).toEqual([
-    'kvup eus status',
-    'kvup eus abort     ends the EUS upgrade, and restores what is left',
-  ])
-})
-
 test('VMs of a rehearsal that does not go through are still on what they were on', () => {
   const table = vmTableOf(recorded('stalled-rehearsal.json'))
   expect(new Set(table?.rows.map(({ tries, becomes }) => `${tries}, ${becomes}`))).toEqual(
@@ -113,20 +91,7 @@ test('VMs of a rehearsal that does not go through are still on what they were on
   )
 })
 
-test('of each rehearsed fault there is how long it takes and what helps, and sentences are no commands', () => {
-  const source = recorded('faults.json')
-  const next = ['kubectl describe node worker-1', 'kvup upgrade --to v1.8.4     # continues']
-  const items = source.document['items'] as { fault: string; next: string[] }[]
-  for (const item of items) item.next = next
-  const { notes, faults } = reported(source)
-  expect(faults.map(({ fault }) => fault)).toEqual(items.map(({ fault }) => fault))
-  for (const { what, ends, left, helps } of faults) expect([what, ends, left, helps]).not.toContain('')
-  const helps = notes.filter(({ isHelp }) => isHelp)
-  expect(helps.map(({ title }) => title)).toEqual(['If this happens in the cluster'])
-  for (const { fault } of items) {
-    const at = helps[0]?.lines.findIndex((line) => line.startsWith(`${fault}: the upgrade ends after `)) ?? -1
-    expect(helps[0]?.lines.slice(at + 1, at + 1 + next.length)).toEqual(next)
-  }
+test('sentences are no commands', () => {
   const plan = page(recorded('eus-plan.json'))
   expect(plan).not.toContain('<code>kvup eus abort undoes')
   expect(plan).toContain('<h2 id="note-2">Steps</h2>')
@@ -401,7 +366,7 @@ test('"Nothing to do." is said where all is well, and nowhere else', () => {
   const stopped = { step: 'virt-api', because: 'until' }
   for (const change of [{ outcome: 'stopped-before', stoppedBefore: stopped }, { outcome: 'failed' }])
     expect(said({ document: { ...document, next: [], ...change }, events })).toBe(false)
-  for (const file of ['plan.json', 'eus-plan.json', 'faults.json', 'rehearsal.json'] as const)
+  for (const file of ['plan.json', 'eus-plan.json', 'rehearsal.json'] as const)
     expect(said({ document: { ...recorded(file).document, next: [] }, events: [] })).toBe(false)
   const status = 'kvup status     shows how the cluster is now, and what to type next'
   const history = recorded('history.json')
