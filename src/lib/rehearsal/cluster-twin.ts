@@ -199,23 +199,13 @@ const identityOf = ({ name, namespace, labels, annotations }: Metadata): Metadat
   ...(annotations && { annotations }),
 })
 
-/** That it is not ready comes from a fault, which a rehearsal can switch off; a label of virt-handler's is its own to write. */
+/** That it is not ready comes from a fault; a label of virt-handler's is its own to write. */
 function asPlayedNode({ apiVersion, kind, metadata, spec, status }: Node): Node {
   const taints = (spec?.taints ?? []).filter(({ key }) => !ofNodeController.test(key))
   const { conditions: _, ...rest } = status ?? {}
-  const { annotations = {}, ...identity } = identityOf(metadata)
-  const own = Object.entries(annotations).filter(([name]) => !ofMachineConfig.test(name))
-  return {
-    apiVersion,
-    kind,
-    metadata: { ...identity, annotations: Object.fromEntries(own) },
-    spec: { ...spec, taints },
-    status: rest,
-  }
+  return { apiVersion, kind, metadata: identityOf(metadata), spec: { ...spec, taints }, status: rest }
 }
 
-/** Which configuration a node has: the platform of the twin says it anew. */
-const ofMachineConfig = /^machineconfiguration\.openshift\.io\//u
 const ofNodeController = /^node\.kubernetes\.io\/(?:not-ready|unreachable)$/u
 
 /** Of each VM that runs KubeVirt makes one; how launchers are evicted is played by virt-api. */
