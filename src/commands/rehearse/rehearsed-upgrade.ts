@@ -112,7 +112,7 @@ export const explainingLine = ({ method, first }: RehearsedUpgrade, kept: Pick<K
 
 /** The line that says what an upgrade does where there is no twin for it. */
 export const planningLine = ({ to }: Pick<TypedUpgrade, 'to'>, kept: Pick<Kept, 'from'>): string =>
-  `${lineOf('plan', to, flag('--from', kept.from))}     says what the upgrade does, and finds what stands in its way`
+  `${lineOf('plan', to, flag('--from', kept.from))}     says what the upgrade does, and what blocks it`
 
 const methodFlag = (method: TypedUpgrade['method']): readonly Flag[] =>
   method === 'auto' ? [] : [['--method', method]]
