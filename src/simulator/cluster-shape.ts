@@ -33,7 +33,7 @@ export interface ClusterShape {
   workers?: number
   /** Default 3; each has the label and the taint. */
   controlPlanes?: number
-  /** These nodes, as they are, in the place of `workers` and `controlPlanes`, and of the machines of the platform's pools. */
+  /** These nodes, as they are, in the place of `workers` and `controlPlanes`. */
   nodes?: readonly Node[]
   /** That many ordinary VMs, or these; default none. */
   vms?: number | readonly VmShape[]
@@ -58,8 +58,6 @@ export interface ClusterShape {
   openshift?: OpenShiftShape
   /** What the KubeVirt says of itself, in the place of what `method`, `methods` and `registry` would make of it. */
   kubevirt?: KubeVirt
-  /** Objects as they are, in the place of those of the same kind and name that all this would make, and beside the others. */
-  asIs?: readonly KubeObject[]
 }
 
 export const defaultVersion = 'v1.7.0'
@@ -72,28 +70,13 @@ export function initialObjects(shape: ClusterShape): KubeObject[] {
     kind: 'Namespace',
     metadata: { name },
   }))
-  const made = [
+  return [
     ...system,
-    ...(shape.openshift ? openShiftObjects(shape.openshift, shape.nodes) : (shape.nodes ?? nodes(shape))),
+    ...(shape.openshift ? openShiftObjects(shape.openshift) : (shape.nodes ?? nodes(shape))),
     ...(shape.olm ? byOlm(shape, shape.olm) : byManifest(shape)),
     ...vms(shape.vms ?? 0),
   ]
-  return withAsIs(made, shape.asIs ?? [])
 }
-
-/** What is made gives its uid to what takes its place, for others name it as their owner. */
-function withAsIs(made: readonly KubeObject[], asIs: readonly KubeObject[]): KubeObject[] {
-  const before = new Map(made.map((object) => [identity(object), object]))
-  const named = new Set(asIs.map(identity))
-  const placed = asIs.map((object) => {
-    const uid = before.get(identity(object))?.metadata.uid
-    return uid === undefined ? object : { ...object, metadata: { ...object.metadata, uid } }
-  })
-  return [...made.filter((object) => !named.has(identity(object))), ...placed]
-}
-
-const identity = ({ kind, metadata: { namespace = '', name } }: KubeObject): string =>
-  `${kind}/${namespace}/${name}`
 
 function byManifest(shape: ClusterShape): KubeObject[] {
   const { version = defaultVersion, registry, pinned } = shape

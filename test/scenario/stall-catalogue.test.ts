@@ -16,8 +16,6 @@ const allRows = { ...stallRows, ...olmStallRows }
 /** They cost time and hold nothing up: other tests show that a run goes on. */
 const passing: Readonly<Record<string, string>> = {
   slow: 'faults-in-server.test.ts',
-  'watch-ends': 'faults-in-server.test.ts',
-  'watch-silent': 'faults-in-server.test.ts',
   blipAfterReady: 'false-ends.test.ts',
   moreHandlerRolls: 'false-ends.test.ts',
   noMigrationNames: 'odd-releases.test.ts',

@@ -3,7 +3,7 @@ import { configMapJournal } from '../../lib/engine/journal-config-map.ts'
 import type { Override } from '../../lib/engine/journal.ts'
 import { resumeLine } from '../../lib/engine/change.ts'
 import type { Clock } from '../../lib/kube/clock.ts'
-import type { Cluster, Reader } from '../../lib/kube/cluster.ts'
+import type { Reader } from '../../lib/kube/cluster.ts'
 import { type ExitCode, exitCode, KvupError } from '../../lib/kube/errors.ts'
 import { goDuration } from '../../lib/kube/duration.ts'
 import { Pods } from '../../lib/kube/kinds/workload-kinds.ts'
@@ -15,19 +15,16 @@ import type { ClusterTwin } from '../../lib/rehearsal/cluster-twin.ts'
 import { ObservedStages } from '../../lib/rehearsal/observed-stages.ts'
 import { ObservedVms } from '../../lib/rehearsal/observed-vms.ts'
 import type { Played, RehearsalOutcome, RehearsedFailure } from '../../lib/rehearsal/rehearsal.ts'
-import type { TwinFault } from '../../lib/rehearsal/twin-faults.ts'
 import { fieldOf } from '../../lib/status/cluster-state.ts'
 import { statusReport } from '../../lib/status/status-report.ts'
 import { countTries, isInstalled } from '../../lib/output/views/rehearsal.ts'
 import { overrideRemedy } from '../../lib/output/views/report-lines.ts'
 import { overrideId } from '../../lib/vms/update-methods.ts'
-import { ApiFaults, withFaults } from '../../simulator/api/api-faults.ts'
 import { inhabit, launcherImage } from '../../simulator/inhabitants.ts'
 import { seeded } from '../../simulator/machinery/controller.ts'
 import { promiseTurns, SimClock } from '../../simulator/simulated-clock.ts'
 import { simulate, type SimulatedCluster } from '../../simulator/simulated-cluster.ts'
 import { manifestText } from '../demo/demo.ts'
-import { eusRunCommand } from '../eus.ts'
 import { runInside, type Typed } from '../run-inside.ts'
 import { upgradeCommand } from '../upgrade.ts'
 import { type RehearsedUpgrade, upgradeLine } from './rehearsed-upgrade.ts'
@@ -36,18 +33,17 @@ export interface Play {
   twin: ClusterTwin
   upgrade: RehearsedUpgrade
   seed: number
-  /** Together; they begin with the run. */
-  faults: readonly TwinFault[]
   /** When the cluster was seen: the twin's time begins there. */
   at: Date
 }
 
 /** Carries the upgrade out on a twin of its own. Throws what was typed wrong (exit 2), and what ends this process. */
 export async function playTwin(cx: Context, asked: Play): Promise<Played> {
-  const { twin, upgrade, seed, faults, at } = asked
+  const { twin, seed, at } = asked
   const clock = new SimClock(at.toISOString(), promiseTurns())
   const random = seeded(seed)
-  await loaded(upgrade.typed.command)
+  // Time on the twin would pass while the command is loaded: more of it on a busy machine.
+  await import('../upgrade/upgrade.ts')
   const simulated = await simulate({ clock, ...twin.shape, random, isLean: true })
   try {
     const { namespace = 'kubevirt' } = twin.shape
@@ -55,14 +51,8 @@ export async function playTwin(cx: Context, asked: Play): Promise<Played> {
     await clock.sleep(settling)
     simulated.faults.set(twin.faults)
     const observed = new ObservedVms(simulated.store)
-    const api = new ApiFaults(simulated.store)
-    const stages = new ObservedStages(() => {
-      for (const fault of faults) {
-        if (fault.inCluster) simulated.faults.set(fault.inCluster(twin, upgrade.kubevirt))
-        if (fault.inApi) api.add(fault.inApi)
-      }
-    })
-    const ended = await upgradeOn(cx, { simulated, clock, stages, api, asked })
+    const stages = new ObservedStages()
+    const ended = await upgradeOn(cx, { simulated, clock, stages, asked })
     const began = stages.began ?? clock.now().getTime()
     const upgraded = clock.now().getTime()
     const outcome = outcomeOf(ended, stages)
@@ -89,7 +79,7 @@ export async function playTwin(cx: Context, asked: Play): Promise<Played> {
 }
 
 /** Of an upgrade that the cluster itself refuses. */
-export const refusedUpgrade = (asked: Omit<Play, 'faults'>, refusal: KvupError): Played => ({
+export const refusedUpgrade = (asked: Play, refusal: KvupError): Played => ({
   outcome: 'blocked',
   code: refusal.exitCode,
   method: methodOf(asked),
@@ -99,10 +89,6 @@ export const refusedUpgrade = (asked: Omit<Play, 'faults'>, refusal: KvupError):
   why: { reason: refusal.reason, message: refusal.message, notes: refusal.notes, remedy: refusal.remedy },
   left: [],
 })
-
-/** Time on the twin would pass while the command is loaded: more of it on a busy machine. */
-const loaded = async (command: RehearsedUpgrade['typed']['command']): Promise<unknown> =>
-  command === 'eus run' ? import('../eus/window-command.ts') : import('../upgrade/upgrade.ts')
 
 /** So long the twin is left alone with its inhabitants before anything is done, in ms. */
 const settling = 60_000
@@ -174,16 +160,14 @@ async function leftOpen(
 }
 
 function leftWords(override: Override): string {
-  const { id, object } = override
+  const { id } = override
   if (id === overrideId) return 'automatic VM updates are paused'
-  if (object.kind === 'MachineConfigPool') return `pool ${object.name} is paused`
-  if (object.kind.endsWith('HealthCheck')) return `${object.kind} ${object.name} is paused`
   return `${fieldOf(override)} is changed`
 }
 
 /** As the upgrade itself chooses it, where nobody else did. */
-export const methodOf = ({ upgrade: { typed, kubevirt }, twin }: Pick<Play, 'twin' | 'upgrade'>): Method =>
-  typed.command === 'eus run' ? 'olm' : chooseMethod(typed.method, twin.installation, parseVersion(kubevirt))
+const methodOf = ({ upgrade: { method, to }, twin }: Play): Method =>
+  chooseMethod(method, twin.installation, parseVersion(to))
 
 /** Also where VMs were lost meanwhile. */
 const isThrough = ({ code }: Ended): boolean => code === exitCode.done || code === exitCode.lost
@@ -210,7 +194,6 @@ interface Stage {
   simulated: SimulatedCluster
   clock: SimClock
   stages: ObservedStages
-  api: ApiFaults
   asked: Play
 }
 
@@ -238,7 +221,7 @@ function endedByUser({ world }: Context, error: unknown): unknown {
 
 function lineFor(asked: Play): Typed {
   const { upgrade } = asked
-  const { command, flags, accept } = upgrade.typed
+  const { flags, accept } = upgrade
   const line = upgradeLine(upgrade)
   const args = [
     '--to',
@@ -248,7 +231,6 @@ function lineFor(asked: Play): Typed {
     '--stalled-after',
     `${stalledAfter / 60_000}m`,
   ]
-  if (command === 'eus run') return { line, command: eusRunCommand, args: [...args, '--approve'] }
   const method = methodOf(asked)
   const manifest = method === 'operator-manifest' ? ['--manifest-base', ownBase] : []
   return { line, command: upgradeCommand, args: [...args, '--method', method, ...manifest] }
@@ -259,8 +241,8 @@ const ownBase = 'twin'
 const ownManifest = /^twin\/(?<version>[^/]+)\/kubevirt-operator\.yaml$/u
 
 /** Time stands still while a file is read. */
-function insideTwin(cx: Context, { simulated, clock, stages, api }: Stage): Context {
-  const cluster: Cluster = withFaults(simulated.cluster(), api)
+function insideTwin(cx: Context, { simulated, clock, stages }: Stage): Context {
+  const cluster = simulated.cluster()
   return {
     ...cx,
     clock,

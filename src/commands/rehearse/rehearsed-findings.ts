@@ -1,8 +1,6 @@
 import type { Context } from '../../context.ts'
 import { type Finding, passGate } from '../../lib/checks/check-definition.ts'
 import { asReported, type ReportedCheck, type ReportedFinding } from '../../lib/checks/check-run.ts'
-import { acceptedRisks } from '../../lib/checks/explanations.ts'
-import { plannedEus } from '../../lib/eus/planned-eus.ts'
 import { exitCode, KvupError } from '../../lib/kube/errors.ts'
 import type { ReadCluster } from '../../lib/kubevirt/snapshot.ts'
 import type { AcceptedRisk } from '../../lib/releases/hop-findings.ts'
@@ -23,11 +21,11 @@ interface Asked {
   options: UpgradeFlags & { from?: string }
 }
 
-/** Looks at the cluster as `kvup check` does, or `kvup eus plan`. Throws `usage` for a risk that there is not, and what reading throws. */
+/** Looks at the cluster as `kvup check` does. Throws `usage` for a risk that there is not, and what reading throws. */
 export async function judgeUpgrade(cx: Context, asked: Asked): Promise<JudgedUpgrade> {
   const { upgrade } = asked
   try {
-    const found = upgrade.typed.command === 'eus run' ? await ofEus(cx, asked) : await ofCheck(cx, asked)
+    const found = await ofCheck(cx, asked)
     const refusal = refusalOf(found, upgrade)
     return { findings: asReported(found.findings, found.accepted), ...(refusal && { refusal }) }
   } catch (error) {
@@ -40,7 +38,7 @@ interface Found {
   findings: readonly Finding[]
   accepted: readonly AcceptedRisk[]
   /** Those that say something of whoever looks, and nothing of the upgrade. */
-  ofUser?: ReadonlySet<Finding>
+  ofUser: ReadonlySet<Finding>
 }
 
 /** About the first step: what stands in the way of later ones shows on the twin. Nobody is asked whether a token may be sent to the monitoring. */
@@ -64,24 +62,9 @@ async function ofCheck(cx: Context, { read, upgrade, options }: Asked): Promise<
 const asChecked = ({ is, findings }: ReportedCheck): readonly Finding[] =>
   is === 'not-checked' ? findings.map((finding) => ({ ...finding, level: 'not-checked' as const })) : findings
 
-async function ofEus({ world }: Context, { read, upgrade, options }: Asked): Promise<Found> {
-  const { graphFile, catalogFile, accept } = options
-  const { plan, accepted } = await plannedEus(
-    { world },
-    { ...read, accepted: acceptedRisks },
-    {
-      to: upgrade.to,
-      ...(graphFile !== undefined && { graphFile }),
-      ...(catalogFile !== undefined && { catalogFile }),
-      accept,
-    },
-  )
-  return { findings: plan.findings, accepted }
-}
-
 /** What could not be looked at stops `kvup check`, and no upgrade. */
 function refusalOf({ findings, accepted, ofUser }: Found, upgrade: RehearsedUpgrade): KvupError | undefined {
-  const blockers = findings.filter((finding) => finding.level === 'blocker' && !ofUser?.has(finding))
+  const blockers = findings.filter((finding) => finding.level === 'blocker' && !ofUser.has(finding))
   try {
     passGate(blockers, accepted, acceptingLine(upgradeLine(upgrade), accepted))
     return undefined

@@ -65,7 +65,7 @@ export async function plannedEus(
 }
 
 /** The graph of `--graph-file`; undefined without one. Throws `usage` for a file that cannot be read or is none. */
-export async function readGraph(
+async function readGraph(
   world: CommandContext['world'],
   file: string | undefined,
   to: string | undefined,

@@ -1,9 +1,8 @@
-import { blocked } from '../kube/errors.ts'
-import { isOfWindow, openOverrides } from '../engine/overrides.ts'
+import { blocked, usageError } from '../kube/errors.ts'
 import type { Clock } from '../kube/clock.ts'
 import { type Reader, readerWith } from '../kube/cluster.ts'
 import { itemsOf, type Known, known, whyUnknown } from '../kube/known.ts'
-import { condition, isRecord, type KubeObject } from '../kube/object.ts'
+import { condition, isRecord, type KubeObject, type Metadata } from '../kube/object.ts'
 import {
   type Node,
   type PodDisruptionBudget,
@@ -23,21 +22,13 @@ import { hasOwnLayers, type Installation, theInstallation } from '../kubevirt/in
 import { homeOf, type Snapshot, takeSnapshot } from '../kubevirt/snapshot.ts'
 import { valueAt } from '../kube/server-side-apply.ts'
 import { isPlatform } from '../openshift/layers.ts'
-import type { CatalogPackage } from '../releases/catalog-path.ts'
 import { compareMinors } from '../releases/release-versions.ts'
-import type { Releases } from '../releases/releases.ts'
-import type { UpdateGraph } from '../releases/update-graph.ts'
 import type { ClusterShape } from '../../simulator/cluster-shape.ts'
 import type { SimulationFaults } from '../../simulator/simulated-cluster.ts'
 import { lastMigration } from '../vms/forecast/migration-time.ts'
 import { vmName } from '../vms/vm.ts'
 import { withoutOwnKeys } from '../../simulator/own-keys.ts'
 import { outcomeAnnotations } from '../../simulator/vm-shape.ts'
-import { releasesIn, type TwinRelease } from './catalog-twin.ts'
-import { identityOf } from './played-identity.ts'
-import { type OperatorTwin, readOperatorTwin } from './operator-twin.ts'
-import { type PlatformTwin, readPlatformTwin } from './platform-twin.ts'
-import { requirePart } from './required-part.ts'
 
 /** What a simulated cluster has to be made of, so that it is the twin of a cluster. */
 export interface ClusterTwin {
@@ -52,31 +43,21 @@ export interface ClusterTwin {
   counts: { nodes: number; running: number; vms: number }
   /** What of this cluster is not in it, a sentence for each. */
   missing: readonly string[]
-  /** Of the operator in the catalog, the oldest first; none where OLM does not bring KubeVirt. */
-  releases: readonly TwinRelease[]
-}
-
-/** What the cluster does not show, and what is known of releases. */
-export interface TwinFiles {
-  /** Packages of `--catalog-file`. */
-  catalog?: readonly CatalogPackage[] | undefined
-  /** Of `--graph-file`. */
-  graph?: UpdateGraph | undefined
-  releases: Releases
 }
 
 /**
- * Reads a cluster, running or saved, as its twin is made of it, with OLM, HyperConverged and the platform where they are there. Throws `blocked` (exit 3) for a cluster that cannot be played: without
- * KubeVirt, with several, and in the middle of an update; `usage` where a saved cluster lacks what a twin needs; ApiError where the cluster does not answer.
+ * Reads a cluster, running or saved, as its twin is made of it. Throws `blocked` (exit 3) for a cluster that cannot be played: without KubeVirt, with several, with one that HyperConverged or OLM
+ * brings (`instead`: the line that says there what an upgrade would do), and in the middle of an update; `usage` where a saved cluster lacks what a twin needs; ApiError where the cluster does not answer.
  */
 export async function readClusterTwin(
   cluster: Reader,
   clock: Pick<Clock, 'now'>,
-  files: TwinFiles,
+  instead: string,
 ): Promise<ClusterTwin> {
   const reader = withoutOrders(cluster)
   const snapshot = await takeSnapshot(reader, ['nodes', 'daemonsets'], clock)
   const installation = theInstallation(snapshot)
+  ensureAlone(installation, instead)
   ensureSettled(installation)
   const home = homeOf(snapshot.kubevirts) ?? installation.namespace
   const [vms, instances, budgets, quotas] = await Promise.all([
@@ -91,25 +72,9 @@ export async function readClusterTwin(
   const byName = new Map(running.map((instance) => [vmName(instance), instance]))
   const notReady = nodes.filter((node) => condition(node, 'Ready')?.status === 'False' || isSilent(node))
   const around = { nodes, home, gitVersion: await versionOf(reader, nodes) }
-  const platform = (await isPlatform(reader))
-    ? await readPlatformTwin(reader, {
-        ...around,
-        graph: files.graph,
-        overridesAreOpen: await isWindowOpen(reader, home),
-      })
-    : undefined
-  const operator = hasOwnLayers(installation.manager)
-    ? await readOperatorTwin(reader, {
-        installation,
-        catalog: files.catalog,
-        releases: files.releases,
-        platform: platform?.minor,
-      })
-    : undefined
   return {
     installation,
-    shape: { ...shapeOf(installation, around), ...layersOf(platform, operator) },
-    releases: operator ? releasesIn(operator.olm.channels, files.releases) : [],
+    shape: shapeOf(installation, around),
     inhabitants: [
       ...(budgets.known ? budgets.items.filter((budget) => !isOfVm(budget)) : []),
       ...(quotas.known ? quotas.items : []),
@@ -117,15 +82,15 @@ export async function readClusterTwin(
       ...running.map(asPlayedInstance),
     ],
     faults: {
-      ...platform?.faults,
       ...(isWithoutNames(snapshot) && { noMigrationNames: true }),
       ...(notReady.length > 0 && { notReady: notReady.map(({ metadata }) => metadata.name) }),
     },
     counts: { nodes: nodes.length, running: running.filter(isRunning).length, vms: defined.length },
     missing: [
       ...missingOf({ budgets, quotas, running }),
-      ...(operator?.missing ?? []),
-      ...(platform?.missing ?? []),
+      ...((await isPlatform(reader))
+        ? ['The platform: cluster operators, machine config pools and alerts of OpenShift or OKD.']
+        : []),
     ],
   }
 }
@@ -161,24 +126,28 @@ async function versionOf(reader: Reader, nodes: readonly Node[]): Promise<string
 
 const minorOf = (kubelet: string): string => /\d+\.\d+/u.exec(kubelet)?.[0] ?? '0.0'
 
-function layersOf(
-  platform: PlatformTwin | undefined,
-  operator: OperatorTwin | undefined,
-): Pick<ClusterShape, 'olm' | 'openshift' | 'asIs'> {
-  return {
-    ...(platform && { openshift: platform.openshift }),
-    ...(operator && { olm: operator.olm }),
-    asIs: [...(platform?.asIs ?? []), ...(operator ? [operator.hyperconverged] : [])],
-  }
-}
-
-async function isWindowOpen(reader: Reader, namespace: string): Promise<boolean> {
-  const found = await openOverrides(reader, namespace)
-  return 'overrides' in found && found.overrides.some(isOfWindow)
-}
-
 const isSilent = (node: Node): boolean => condition(node, 'Ready')?.status === 'Unknown'
 const isRunning = ({ status }: VirtualMachineInstance): boolean => status?.phase === 'Running'
+
+/** What a twin cannot be made without. Throws `usage` where a saved cluster does not hold it, `blocked` where it may not be read. */
+function requirePart<T>(what: string, part: Known<T>): readonly T[] {
+  if (part.known) return part.items
+  const message = `kvup cannot rehearse without ${what}: ${part.why}`
+  if (/ does not contain /u.test(part.why))
+    throw usageError('not-saved', message, {
+      remedy: 'kvup snapshot --to-file cluster.ndjson.gz     saves everything that a rehearsal needs',
+    })
+  throw blocked('not-readable', message)
+}
+
+function ensureAlone({ manager }: Installation, instead: string): void {
+  if (!hasOwnLayers(manager)) return
+  throw blocked(
+    'not-rehearsed',
+    `${manager.kind === 'olm' ? 'OLM' : 'HyperConverged'} brings this KubeVirt: kvup rehearses upgrades by image tag and by the manifest of the operator`,
+    { remedy: instead },
+  )
+}
 
 function ensureSettled({ kubevirt }: Installation): void {
   const { observedKubeVirtVersion, targetKubeVirtVersion, phase } = kubevirt.status ?? {}
@@ -222,23 +191,21 @@ function shapeOf(installation: Installation, { nodes, home, gitVersion }: Around
   }
 }
 
-/** That it is not ready comes from a fault, which a rehearsal can switch off; a label of virt-handler's is its own to write. */
+/** Who it is, and what others said of it. */
+const identityOf = ({ name, namespace, labels, annotations }: Metadata): Metadata => ({
+  name,
+  ...(namespace !== undefined && { namespace }),
+  ...(labels && { labels }),
+  ...(annotations && { annotations }),
+})
+
+/** That it is not ready comes from a fault; a label of virt-handler's is its own to write. */
 function asPlayedNode({ apiVersion, kind, metadata, spec, status }: Node): Node {
   const taints = (spec?.taints ?? []).filter(({ key }) => !ofNodeController.test(key))
   const { conditions: _, ...rest } = status ?? {}
-  const { annotations = {}, ...identity } = identityOf(metadata)
-  const own = Object.entries(annotations).filter(([name]) => !ofMachineConfig.test(name))
-  return {
-    apiVersion,
-    kind,
-    metadata: { ...identity, annotations: Object.fromEntries(own) },
-    spec: { ...spec, taints },
-    status: rest,
-  }
+  return { apiVersion, kind, metadata: identityOf(metadata), spec: { ...spec, taints }, status: rest }
 }
 
-/** Which configuration a node has: the platform of the twin says it anew. */
-const ofMachineConfig = /^machineconfiguration\.openshift\.io\//u
 const ofNodeController = /^node\.kubernetes\.io\/(?:not-ready|unreachable)$/u
 
 /** Of each VM that runs KubeVirt makes one; how launchers are evicted is played by virt-api. */

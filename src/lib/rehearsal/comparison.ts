@@ -42,9 +42,7 @@ export async function readRehearsal(world: World, file: string): Promise<SavedRe
     throw usageError('not-a-rehearsal', `${JSON.stringify(file)} has no rehearsal`, {
       remedy: 'kvup rehearse --help     shows how one is saved, with --to-file',
     })
-  const { to, faults, outcome } = saved
-  if (faults !== undefined)
-    throw notComparable(file, to, 'it was made with --fault, which the cluster does not have')
+  const { to, outcome } = saved
   if (outcome === 'blocked')
     throw notComparable(file, to, 'it was blocked before its first step, so it has nothing to compare with')
   return { ...saved, outcome, file }
@@ -67,7 +65,6 @@ function parsed(text: string): unknown {
 /** As it lies in a file. */
 interface Filed extends Omit<SavedRehearsal, 'file' | 'outcome'> {
   outcome: 'through' | 'stalls' | 'blocked'
-  faults?: unknown
 }
 
 function isRehearsal(saved: unknown): saved is Filed {
@@ -99,7 +96,7 @@ const isVm = (one: unknown): boolean =>
   [...attempts, 'nothing'].includes(String(one['tries'])) &&
   ['updated', 'outdated', 'stopped'].includes(String(one['becomes']))
 
-/** Of an upgrade that is planned; by OLM it goes from one release of HyperConverged to another. */
+/** Of an upgrade that is planned. */
 interface PlannedVersions {
   from?: string | undefined
   to: { text: string }
@@ -133,18 +130,15 @@ export function comparedRun(
   rehearsal: SavedRehearsal,
   { from, to, isRest, olm }: PlannedVersions,
 ): ComparedRun {
-  // Beneath an operator, KubeVirt may have been rehearsed by its own version.
-  const [product, begins, ends] =
-    olm && rehearsal.product !== 'KubeVirt'
-      ? ['HyperConverged', olm.from, olm.to]
-      : ['KubeVirt', from ?? 'an unfinished installation', to.text]
+  if (olm) throw usageError('other-rehearsal', 'an upgrade by OLM has no rehearsal to compare with')
+  const [begins, ends] = [from ?? 'an unfinished installation', to.text]
   // Of an upgrade path the rest may begin at any of its minors.
   const isFirst = rehearsal.from === begins
   const isLater = isRest || (!isFirst && rehearsal.stages.some(({ hop }) => hop === begins))
   if (rehearsal.to === ends && (isLater || isFirst)) return new ComparedRun(rehearsal, isLater)
   throw usageError(
     'other-rehearsal',
-    `the rehearsal is of ${rehearsal.product} ${rehearsal.from} → ${rehearsal.to}, the upgrade of ${product} ${begins} → ${ends}`,
+    `the rehearsal is of ${rehearsal.product} ${rehearsal.from} → ${rehearsal.to}, the upgrade of KubeVirt ${begins} → ${ends}`,
     { remedy: `kvup rehearse --to ${shellWord(ends)}     makes one of this upgrade` },
   )
 }

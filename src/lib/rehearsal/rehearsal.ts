@@ -4,17 +4,18 @@ import type { ExitCode } from '../kube/errors.ts'
 import type { Method } from '../releases/hop-findings.ts'
 import type { ObservedPace } from './observed-pace.ts'
 
-/** Of which cluster a rehearsal is, and of which upgrade. */
-interface About {
+/** What an upgrade does on the twin of a cluster. */
+export interface Rehearsal extends Played {
   apiVersion: 'kvup.io/v1alpha1'
+  kind: 'Rehearsal'
   /** That the twin is of. Absent of a saved cluster. */
   cluster?: ClusterAddress
   /** When the cluster was read, or saved; RFC 3339. */
   asOf: string
   /** The uid of its namespace kube-system; absent where that could not be read. */
   clusterUid?: string
-  /** Whose releases `from` and `to` are. `OpenShift` is the platform, OKD too, in an EUS upgrade. */
-  product: 'KubeVirt' | 'HyperConverged' | 'OpenShift'
+  /** Whose releases `from` and `to` are. */
+  product: 'KubeVirt'
   from: string
   to: string
   /** The same seed and the same cluster make the same rehearsal. */
@@ -26,30 +27,6 @@ interface About {
   findings: readonly ReportedFinding[]
   /** What of the cluster is not in the twin, a sentence for each. */
   missing: readonly string[]
-  next: readonly string[]
-}
-
-/** What an upgrade does on the twin of a cluster. */
-export interface Rehearsal extends About, Played {
-  kind: 'Rehearsal'
-  /** What went wrong on purpose, all of it in one rehearsal. Absent: nothing. */
-  faults?: readonly string[]
-}
-
-/** The same upgrade on a twin for each fault, and on one without any. */
-export interface FaultRehearsals extends About {
-  kind: 'FaultRehearsals'
-  without: Pick<Played, 'outcome' | 'upgradeSeconds' | 'tries' | 'why'>
-  items: readonly RehearsedFault[]
-}
-
-/** How the upgrade went with that fault. */
-export interface RehearsedFault extends Omit<Played, 'vms' | 'stages'> {
-  fault: string
-  title: string
-  /** What helps where this happens in the cluster: in a few words, and in a sentence. Absent where the upgrade goes through anyway. */
-  helps?: { brief: string; text: string }
-  /** What to type there. */
   next: readonly string[]
 }
 

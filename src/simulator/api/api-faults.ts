@@ -28,10 +28,6 @@ export type ApiFault =
   | { readonly is: 'unauthorized'; readonly times?: number; readonly on?: On }
   /** Every answer comes so many ms of the clock later. */
   | { readonly is: 'slow'; readonly ms: number; readonly times?: number; readonly on?: On }
-  /** Watches are cut after so many events; 0 is at once. */
-  | { readonly is: 'watch-ends'; readonly afterEvents: number; readonly times?: number; readonly on?: On }
-  /** Watches stay open and say nothing more. */
-  | { readonly is: 'watch-silent'; readonly on?: On }
   /** An admission webhook that says no. */
   | {
       readonly is: 'webhook-refuses'
@@ -64,7 +60,6 @@ export type ApiFault =
 export class ApiFaults {
   readonly #store: Store
   readonly #left = new Map<ApiFault, number>()
-  readonly #restarts = new Set<() => void>()
 
   constructor(store: Store) {
     this.#store = store
@@ -99,26 +94,6 @@ export class ApiFaults {
     if (refused?.status === 503)
       throw new Refusal(503, 'ServiceUnavailable', 'the server is currently unable to handle the request')
     if (refused) throw internalError('etcdserver: request timed out')
-  }
-
-  /** How a watch that begins now will fare. */
-  watchOutcome(request: ApiRequest & { user: string }): { endsAfter: number; silent: () => boolean } {
-    const ends = this.#take('watch-ends', request)
-    return {
-      endsAfter: ends?.afterEvents ?? Infinity,
-      silent: () => this.#find('watch-silent', request) !== undefined,
-    }
-  }
-
-  /** The API server comes back: connections are cut, revisions go on, watches that resume get 410. */
-  restart(): void {
-    this.#store.compact()
-    for (const cut of this.#restarts) cut()
-  }
-
-  onRestart(cut: () => void): () => void {
-    this.#restarts.add(cut)
-    return () => this.#restarts.delete(cut)
   }
 
   #find<K extends ApiFault['is']>(is: K, request: ApiRequest & { user: string }) {

@@ -323,7 +323,6 @@ export class History {
   readonly #forgotten = new Map<string, number>()
   readonly #listeners = new Map<string, Set<Listener>>()
   readonly #limit: number
-  #compacted = 0
 
   constructor(limit = 2048) {
     this.#limit = limit
@@ -347,7 +346,7 @@ export class History {
 
   /** What happened after that revision. Throws 410 when that is no longer known. */
   since(resource: string, revision: number): readonly StoreEvent[] {
-    const oldest = Math.max(this.#forgotten.get(resource) ?? 0, this.#compacted)
+    const oldest = this.#forgotten.get(resource) ?? 0
     if (revision < oldest) throw tooOld(revision, oldest)
     return (this.#rings.get(resource) ?? []).filter((e) => e.revision > revision)
   }
@@ -357,12 +356,6 @@ export class History {
     this.#listeners.set(resource, listeners)
     listeners.add(listener)
     return () => listeners.delete(listener)
-  }
-
-  /** Forgets everything up to that revision: whoever resumes from there gets 410. */
-  compact(revision: number): void {
-    this.#compacted = revision
-    this.#rings.clear()
   }
 }
 

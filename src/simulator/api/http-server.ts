@@ -63,7 +63,6 @@ export async function serveSimulator(
   })
   server.listen(port, '127.0.0.1')
   await once(server, 'listening')
-  const stopRestarts = faults?.onRestart(() => server.closeAllConnections())
   const { port: listening } = server.address() as AddressInfo
   const url = `http://127.0.0.1:${listening}`
   return {
@@ -71,7 +70,6 @@ export async function serveSimulator(
     port: listening,
     kubeconfig: (users, speed) => kubeconfig(url, users, speed),
     async close() {
-      stopRestarts?.()
       server.close()
       server.closeAllConnections()
       if (server.listening) await once(server, 'close')
@@ -167,7 +165,7 @@ async function attendResource(
   const { caller, method, query } = exchange
   const asked = requestOf(exchange)
   await faults?.before({ ...asked, user: caller.user })
-  if (method === 'GET' && flag(query, 'watch')) await watch({ store, exchange, response, faults }, asked)
+  if (method === 'GET' && flag(query, 'watch')) await watch({ store, exchange, response }, asked)
   else
     send(
       response,

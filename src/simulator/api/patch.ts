@@ -42,7 +42,7 @@ export function jsonPatch(object: unknown, patch: unknown): unknown {
     )
   const unknown = (patch as { op?: unknown }[]).find(({ op }) => !operations.has(op))
   if (unknown !== undefined) throw badRequest(`unexpected patch operation ${String(unknown.op)}`)
-  const result = jsonPatched(copy(object), patch)
+  const result = jsonPatched(object, patch)
   if (result === undefined) throw unprocessable()
   return result
 }

@@ -222,13 +222,6 @@ export class Store {
     return this.#table.history.listen(resource, tell)
   }
 
-  /** Resumed watches and continued lists from before now are answered with 410. */
-  compact(): void {
-    this.#table.advance()
-    this.#table.history.compact(this.revision)
-    this.#snapshots.expire(this.revision)
-  }
-
   /** Every object of every kind. */
   everything(): KubeObject[] {
     return this.#table.everything()

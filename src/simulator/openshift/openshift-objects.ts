@@ -60,15 +60,12 @@ const namespaces = [
 
 /**
  * Everything of the platform, its nodes included, as somebody creates it: what its operators say of it (`status`) they
- * write themselves once `runOpenShift` runs. `nodes`: in the place of those that the pools would have.
+ * write themselves once `runOpenShift` runs.
  */
-export function openShiftObjects(
-  shape: OpenShiftShape,
-  nodes: readonly Node[] = platformNodes(shape),
-): KubeObject[] {
+export function openShiftObjects(shape: OpenShiftShape): KubeObject[] {
   return [
     ...namespaces.map((name) => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } })),
-    ...nodes,
+    ...poolsOf(shape).flatMap((pool) => nodesOfPool(shape, pool)),
     specified(Infrastructures, 'cluster', {}),
     specified(ClusterVersions, 'version', { clusterID, channel: shape.channel }),
     specified(KubeApiServers, 'cluster', { managementState: 'Managed' }),
@@ -157,11 +154,7 @@ const role = (name: string): Record<string, string> => ({ [`node-role.kubernetes
 const controlPlane = { ...role('master'), ...role('control-plane') }
 const schedulable = { 'kubevirt.io/schedulable': 'true' }
 
-/** The machines of all pools, as they run the installed release. */
-function platformNodes(platform: Platform): Node[] {
-  return poolsOf(platform).flatMap((pool) => nodesOfPool(platform, pool))
-}
-
+/** The machines of a pool, as they run the installed release. */
 export function nodesOfPool(platform: Platform, pool: PoolShape): Node[] {
   return nodeNames(pool).map((name) => machine(platform, pool.name, name))
 }

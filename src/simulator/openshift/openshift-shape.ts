@@ -43,8 +43,8 @@ export interface ConditionalEdge {
 /** A MachineConfigPool. Names other than master and worker are custom pools, whose nodes are workers too. */
 export interface PoolShape {
   name: string
-  /** That many, named after the pool, or these names. */
-  nodes: number | readonly string[]
+  /** That many, named after the pool. */
+  nodes: number
   paused?: boolean
   /** How many nodes are updated at a time, or how many in a hundred: `50%`; default 1. */
   maxUnavailable?: number | string
@@ -116,9 +116,8 @@ export function poolsOf({
   return topology === 'External' ? hosted : usual
 }
 
-export function nodeNames({ name, nodes }: PoolShape): readonly string[] {
-  return typeof nodes === 'number' ? Array.from({ length: nodes }, (_, i) => `${name}-${i}`) : nodes
-}
+export const nodeNames = ({ name, nodes }: PoolShape): readonly string[] =>
+  Array.from({ length: nodes }, (_, i) => `${name}-${i}`)
 
 type Edges = Pick<Release, 'to' | 'conditional'>
 

@@ -159,7 +159,7 @@ test('snapshot, to stdout and to a file', async () => {
   expect(wrongIn(documents)).toEqual([])
 })
 
-test('rehearse: through, stalled by a fault, blocked, and a fault after the other', async () => {
+test('rehearse: through, over its time, blocked', async () => {
   const shape = { version: 'v1.7.4', operator: 'v1.8.4', method: 'image-tag', vms: mixedVms } as const
   const { kvup } = await simulated({ ...shape, methods: ['LiveMigrate', 'Evict'] })
   const file = join(mkdtempSync(join(tmpdir(), 'kvup-')), 'snapshot.ndjson')
@@ -168,10 +168,9 @@ test('rehearse: through, stalled by a fault, blocked, and a fault after the othe
   const ends = [
     await runKvup(line.split(' '), offline),
     await runKvup(`${line} --accept evictions`.split(' '), offline),
-    await runKvup(`${line} --accept evictions --fault missing-image`.split(' '), offline),
-    await runKvup(`${line} --accept evictions --faults api-flaps,canary-crash`.split(' '), offline),
+    await runKvup(`${line} --accept evictions --timeout 30s`.split(' '), offline),
   ]
-  expect(ends.map(({ code }) => code)).toEqual([3, 0, 4, 0])
+  expect(ends.map(({ code }) => code)).toEqual([3, 0, 4])
   expect(wrongIn(ends.flatMap(({ documents }) => documents))).toEqual([])
 })
 

@@ -1,6 +1,7 @@
 import type { Change, Cluster, JsonOperation, Ref, Where } from '../../../src/lib/kube/cluster.ts'
 import type { Kind, KubeObject } from '../../../src/lib/kube/object.ts'
 import { ApiError } from '../../../src/lib/kube/errors.ts'
+import { mergePatched } from '../../../src/lib/kube/patch.ts'
 
 export interface Call {
   verb: string
@@ -107,7 +108,7 @@ export class FakeCluster {
             const expected = (change as Partial<KubeObject>).metadata?.resourceVersion
             if (expected !== undefined && expected !== before.metadata.resourceVersion)
               throw new ApiError(409, 'Conflict', 'the object has been modified')
-            return keep(kind, merge(before, change) as typeof before)
+            return keep(kind, mergePatched(before, change) as typeof before)
           }),
         jsonPatch: (kind, ref, operations: readonly JsonOperation[]) =>
           call('json-patch', kind, ref.name, () => {
@@ -184,13 +185,3 @@ const key = (kind: Kind, { namespace, name }: Ref): string =>
 const fits = ({ metadata }: KubeObject, { namespace, name }: Where): boolean =>
   (namespace === undefined || metadata.namespace === namespace) &&
   (name === undefined || metadata.name === name)
-
-/** RFC 7386. */
-function merge(into: unknown, change: unknown): unknown {
-  if (change === null || typeof change !== 'object' || Array.isArray(change)) return change
-  const result: Record<string, unknown> = { ...(into as object | undefined) }
-  for (const [field, value] of Object.entries(change))
-    if (value === null) delete result[field]
-    else result[field] = merge(result[field], value)
-  return result
-}

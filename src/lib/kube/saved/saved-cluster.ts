@@ -261,11 +261,13 @@ class SavedReader implements Reader {
 
   async get<T extends KubeObject>(kind: Kind<T>, ref: Ref): Promise<Found<T>> {
     const { name, namespace } = ref
+    const [object] = this.#saved.objects.select(kind, { name, ...(kind.namespaced && { namespace }) })
+    // Also where only a list of some of them was asked for.
+    if (object) return { is: 'object', object }
     const unread = this.#answer(kind, ref)
     if (unread?.code === 404) return { is: 'unserved' }
     if (unread !== undefined) throw errorOf(unread)
-    const [object] = this.#saved.objects.select(kind, { name, ...(kind.namespaced && { namespace }) })
-    return object ? { is: 'object', object } : { is: 'absent' }
+    return { is: 'absent' }
   }
 
   async list<T extends KubeObject>(kind: Kind<T>, where: Where = {}): Promise<T[]> {

@@ -26,10 +26,7 @@ export type TemplateNode =
   | { is: 'path'; path: Path }
   | { is: 'range'; path: Path; body: readonly TemplateNode[] }
 
-interface Frame {
-  path: Path
-  body: TemplateNode[]
-}
+type Frame = Omit<Extract<TemplateNode, { is: 'range' }>, 'is' | 'body'> & { body: TemplateNode[] }
 
 /**
  * Parses kubectl's jsonpath template. One without any braces (`.status`, `items[0].name`) is taken for a path, which kubectl
@@ -44,7 +41,7 @@ export function parseTemplate(source: string): readonly TemplateNode[] {
     const literal = text.slice(at, open < 0 ? text.length : open)
     if (literal !== '') innermost(frames).body.push({ is: 'text', text: literal })
     if (open < 0) break
-    const close = actionEnd(text, open)
+    const close = closedAt(text, open, '}')
     add(text.slice(open + 1, close), frames)
     at = close + 1
   }
@@ -58,9 +55,7 @@ export function parseRelaxedPath(source: string): Path {
   return parsePath(relaxed(braced?.[1] ?? source.trim()))
 }
 
-function relaxed(text: string): string {
-  return text === '' || /^[.$@[]/.test(text) ? text : `.${text}`
-}
+const relaxed = (text: string): string => (text === '' || /^[.$@[]/.test(text) ? text : `.${text}`)
 
 function innermost(frames: readonly Frame[]): Frame {
   const frame = frames.at(-1)
@@ -68,17 +63,22 @@ function innermost(frames: readonly Frame[]): Frame {
   return frame
 }
 
-/** The `}` that closes the `{` at `open`; quoted text and brackets may hold braces. */
-function actionEnd(text: string, open: number): number {
-  let quote = ''
-  for (let at = open + 1; at < text.length; at++) {
-    const character = text[at] ?? ''
-    if (character === '\\') at++
-    else if (quote !== '') quote = character === quote ? '' : quote
-    else if (character === '"' || character === "'") quote = character
-    else if (character === '}') return at
+/** What may stand between an opening and its end; a quote by itself is one that nothing closes. */
+const within = {
+  '}': /"(?:\\[\s\S]|[^"\\])*"|'(?:\\[\s\S]|[^'\\])*'|\\[\s\S]|[}"']/g,
+  ']': /"(?:\\[\s\S]|[^"\\])*"|'(?:\\[\s\S]|[^'\\])*'|[[\]"']/g,
+}
+
+/** Where that which opens at `from` is closed. Quoted text may hold anything; brackets hold brackets. */
+function closedAt(text: string, from: number, close: '}' | ']'): number {
+  let depth = 1
+  for (const { 0: found, index } of text.slice(from + 1).matchAll(within[close])) {
+    if (found === '[') depth++
+    if (found === close && --depth === 0) return from + 1 + index
+    if (close === '}' && /^["']$/.test(found)) throw new JsonPathError('unterminated quoted string')
+    if (/^["']$/.test(found)) break
   }
-  throw new JsonPathError(quote === '' ? 'unclosed action' : 'unterminated quoted string')
+  throw new JsonPathError(close === '}' ? 'unclosed action' : 'unterminated array')
 }
 
 /** An action may hold several things: `range .items[*]`, `.a .b`, `"text"`. Blanks outside quotes and brackets part them. */
@@ -92,20 +92,11 @@ function actionParts(action: string): string[] {
 
 function add(action: string, frames: Frame[]): void {
   const parts = actionParts(action)
-  if (parts[0] === 'range') {
-    frames.push({ path: parsePath(parts.slice(1).join('')), body: [] })
-    return
-  }
+  if (parts[0] === 'range') return void frames.push({ path: parsePath(parts.slice(1).join('')), body: [] })
   for (const part of parts) {
-    if (part === 'end') endRange(frames)
-    else innermost(frames).body.push(node(part))
+    const ended = part === 'end' ? frames.pop() : undefined
+    innermost(frames).body.push(ended ? { is: 'range', ...ended } : node(part))
   }
-}
-
-function endRange(frames: Frame[]): void {
-  const range = frames.pop()
-  if (range === undefined || frames.length === 0) throw new JsonPathError('not in range, nothing to end')
-  innermost(frames).body.push({ is: 'range', ...range })
 }
 
 function node(part: string): TemplateNode {
@@ -115,9 +106,6 @@ function node(part: string): TemplateNode {
   if (part !== '' && !/^[.$@[]/.test(part)) throw new JsonPathError(`unrecognized identifier ${part}`)
   return { is: 'path', path: parsePath(part) }
 }
-
-/** Characters that end a field name; a backslash before one makes it part of the name. */
-const fieldEnd = /[\s.[\]{},()<>=!'"]/
 
 /** Parses `.items[*].metadata.labels.kubevirt\.io/role`; a `$` or `@` in front means the current object, as in kubectl. */
 function parsePath(text: string): Path {
@@ -133,54 +121,25 @@ function parsePath(text: string): Path {
 }
 
 function nextStep(source: string, at: number): [PathStep | undefined, number] {
-  if (source.startsWith('..', at)) return afterDots(source, at)
+  // `..name`: the dots are one step and the name is the next one.
+  if (source.startsWith('..', at) && source[at + 2] !== '*')
+    return [{ is: 'recursive' }, at + (source[at + 2] === '[' ? 2 : 1)]
+  if (source.startsWith('..', at)) throw new JsonPathError("unrecognized character in action: '*'")
   if (source[at] === '.') return source[at + 1] === '[' ? [undefined, at + 1] : fieldAt(source, at + 1)
   if (source[at] === '[') {
-    const end = bracketEnd(source, at)
+    const end = closedAt(source, at, ']')
     return [bracket(source.slice(at + 1, end)), end + 1]
   }
-  if (at === 0 && !fieldEnd.test(source[at] ?? '')) return fieldAt(source, at)
+  if (at === 0 && /[^\s.[\]{},()<>=!'"]/.test(source[at] ?? '')) return fieldAt(source, at)
   throw new JsonPathError(`unrecognized character in action: '${source[at]}'`)
 }
 
-function afterDots(source: string, at: number): [PathStep, number] {
-  if (source[at + 2] === '*') throw new JsonPathError("unrecognized character in action: '*'")
-  // `..name`: the dots are one step and the name is the next one.
-  const next = at + (source[at + 2] === '[' ? 2 : 1)
-  return [{ is: 'recursive' }, next]
-}
-
+/** A backslash makes a character that would end the name a part of it. */
 function fieldAt(source: string, from: number): [PathStep | undefined, number] {
-  let name = ''
-  let at = from
-  while (at < source.length && !fieldEnd.test(source[at] ?? '')) {
-    if (source[at] === '\\') at++
-    name += source[at] ?? ''
-    at++
-  }
-  if (name === '') return [undefined, at]
-  return [name === '*' ? { is: 'wildcard' } : { is: 'field', name }, at]
-}
-
-/** The index of the `]` that closes the `[` at `from`; quotes and nested brackets are skipped. */
-function bracketEnd(source: string, from: number): number {
-  let depth = 0
-  let quote = ''
-  for (let at = from; at < source.length; at++) {
-    const character = source[at] ?? ''
-    if (quote !== '') {
-      if (character === '\\') at++
-      else if (character === quote) quote = ''
-    } else if (character === '"' || character === "'") quote = character
-    else depth += depthChange(character)
-    if (depth === 0) return at
-  }
-  throw new JsonPathError('unterminated array')
-}
-
-function depthChange(character: string): number {
-  if (character === '[') return 1
-  return character === ']' ? -1 : 0
+  const [raw] = /^(?:\\[\s\S]?|[^\s.[\]{},()<>=!'"\\])*/.exec(source.slice(from)) ?? ['']
+  const name = raw.replaceAll(/\\([\s\S]?)/g, '$1')
+  const step: PathStep | undefined = name === '' ? undefined : { is: 'field', name }
+  return [name === '*' ? { is: 'wildcard' } : step, from + raw.length]
 }
 
 function bracket(inside: string): PathStep {
@@ -188,52 +147,33 @@ function bracket(inside: string): PathStep {
   if (text === '*') return { is: 'wildcard' }
   const filter = /^\?\(([\s\S]*)\)$/.exec(text)
   if (filter !== null) return parseFilter(filter[1] ?? '')
-  const parts = splitOutsideQuotes(text)
+  const parts = text.match(/(?:'[^']*'|[^,'])+/g) ?? []
   if (parts.length > 1) return { is: 'union', of: parts.map((part) => [bracket(part)]) }
   const quoted = /^'([\s\S]*)'$/.exec(text)
   if (quoted !== null) return { is: 'union', of: [parsePath(`.${quoted[1]}`)] }
   return rangeStep(text)
 }
 
-function splitOutsideQuotes(text: string): string[] {
-  return text.match(/(?:'[^']*'|[^,'])+/g) ?? []
-}
-
 function rangeStep(text: string): PathStep {
   const match = /^(-?\d*)(?::(-?\d*)(?::(-?\d*))?)?$/.exec(text)
   if (match === null || text === '' || text === '-') throw new JsonPathError(`invalid array index ${text}`)
-  const [from, to, step] = [match[1], match[2], match[3]].map((part) =>
-    part === undefined || part === '' ? undefined : Number(part),
-  )
+  const [from, to, step] = match.slice(1).map((part) => (part ? Number(part) : undefined))
   return text.includes(':') ? { is: 'slice', from, to, step } : { is: 'index', at: from ?? 0 }
 }
 
-const comparison = /^(.*?)\s*(===|==|!=|<=|>=|<|>)\s*(.*)$/s
-
-function parseFilter(text: string): PathStep {
-  const [left, operator, right] = splitComparison(text)
-  if (operator === undefined) return { is: 'exists', operand: parseOperand(left) }
-  if (operator === '===') throw new JsonPathError('unrecognized filter operator ===')
-  return {
-    is: 'filter',
-    left: parseOperand(left),
-    operator: operator as Operator,
-    right: parseOperand(right),
-  }
-}
-
 /** Nested filters and quoted text are blanked first, so that an operator in them is not taken for ours. */
-function splitComparison(text: string): [string, string | undefined, string] {
+function parseFilter(text: string): PathStep {
   const blanked = text.replace(/\[\?\(.*?\)\]|'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"/gs, (found) =>
     '_'.repeat(found.length),
   )
-  const unknown = /&&|\|\||=~/.exec(blanked)
+  const unknown = /&&|\|\||=~|===/.exec(blanked)
   if (unknown !== null) throw new JsonPathError(`unrecognized filter operator ${unknown[0]}`)
-  const match = comparison.exec(blanked)
-  if (match === null) return [text, undefined, '']
-  const leftLength = (match[1] ?? '').length
-  const rightLength = (match[3] ?? '').length
-  return [text.slice(0, leftLength), match[2], text.slice(text.length - rightLength)]
+  const found = /==|!=|<=|>=|<|>/.exec(blanked)
+  if (found === null) return { is: 'exists', operand: parseOperand(text) }
+  const { 0: operator, index } = found
+  const left = parseOperand(text.slice(0, index))
+  const right = parseOperand(text.slice(index + operator.length))
+  return { is: 'filter', left, operator: operator as Operator, right }
 }
 
 function parseOperand(source: string): Operand {
@@ -246,15 +186,7 @@ function parseOperand(source: string): Operand {
   return { is: 'path', path: parsePath(text) }
 }
 
-const escapes: Readonly<Record<string, string>> = {
-  n: '\n',
-  t: '\t',
-  r: '\r',
-  b: '\b',
-  f: '\f',
-  v: '\v',
-  a: '\u0007',
-}
+const escapes: Record<string, string> = { n: '\n', t: '\t', r: '\r', b: '\b', f: '\f', v: '\v', a: '\x07' }
 
 /** Text between quotes with its escapes resolved: `\n`, `\t`, `\u0041`, `\"` … */
 function unquote(text: string): string {
@@ -320,8 +252,7 @@ const steps: Steps = {
   field: (values, { name }) => values.flatMap((value) => member(value, name)),
   index: (values, { at }) => values.flatMap((value) => element(value, at)),
   union: (values, { of }) => of.flatMap((path) => values.flatMap((value) => walk(value, path))),
-  exists: (values, { operand }) =>
-    elements(values).filter((candidate) => resolve(candidate, operand).length > 0),
+  exists: (values, { operand }) => elements(values).filter((one) => resolve(one, operand).length > 0),
   filter: (values, { left, operator, right }) =>
     elements(values).filter((candidate) => {
       const [a] = resolve(candidate, left)
@@ -330,35 +261,29 @@ const steps: Steps = {
     }),
 }
 
-function takeStep<S extends OwnStep>(values: unknown[], step: S): unknown[] {
-  return (steps[step.is] as (values: unknown[], step: S) => unknown[])(values, step)
-}
+const takeStep = <S extends OwnStep>(values: unknown[], step: S): unknown[] =>
+  (steps[step.is] as (values: unknown[], step: S) => unknown[])(values, step)
 
 function member(value: unknown, name: string): unknown[] {
   if (!isParent(value) || Array.isArray(value) || !Object.hasOwn(value, name)) return []
   return [(value as Record<string, unknown>)[name]]
 }
 
-function isParent(value: unknown): value is object {
-  return typeof value === 'object' && value !== null
-}
+const isParent = (value: unknown): value is object => typeof value === 'object' && value !== null
 
-function elements(values: readonly unknown[]): unknown[] {
-  return values.flatMap((value) => (Array.isArray(value) ? (value as unknown[]) : []))
-}
+const elements = (values: readonly unknown[]): unknown[] =>
+  values.flatMap((value) => (Array.isArray(value) ? (value as unknown[]) : []))
 
 function element(value: unknown, at: number): unknown[] {
   if (!Array.isArray(value)) return []
   const index = at < 0 ? at + value.length : at
-  if (index < 0 || index >= value.length) {
+  if (index < 0 || index >= value.length)
     throw new JsonPathError(`array index out of bounds: index ${at}, length ${value.length}`)
-  }
   return [value[index]]
 }
 
-function resolve(value: unknown, operand: Operand): unknown[] {
-  return operand.is === 'literal' ? [operand.value] : walk(value, operand.path)
-}
+const resolve = (value: unknown, operand: Operand): unknown[] =>
+  operand.is === 'literal' ? [operand.value] : walk(value, operand.path)
 
 const operators: Record<Operator, (a: never, b: never) => boolean> = {
   '==': (a, b) => a === b,

@@ -100,12 +100,8 @@ function remarksOf({ document, events, remarks = [] }: ReportSource): readonly s
 }
 
 /** Above everything that reads like the state of a cluster. */
-function twinRemark(document: Fields): string {
-  const faults = textsOf(document['faults'])
-  const withFaults =
-    faults.length === 0 ? '' : `, with the ${faults.length === 1 ? 'fault' : 'faults'} ${faults.join(', ')}`
-  return `Played on a twin: ${twinText(fieldsOf(document['twin']))}${withFaults}. Nothing was changed in the cluster.`
-}
+const twinRemark = (document: Fields): string =>
+  `Played on a twin: ${twinText(fieldsOf(document['twin']))}. Nothing was changed in the cluster.`
 
 function journalRemarks(document: Fields): readonly string[] {
   const [run] = listOf(document['runs'])
@@ -219,7 +215,6 @@ function factsOfMaking(document: Fields): readonly Fact[] {
     ['Estimate', textOf(fieldsOf(document['time'])['says'])],
     ['Made', whenText(document['takenAt'] ?? fieldsOf(document['seal'])['at'] ?? document['asOf'])],
     ['Twin', document['twin'] === undefined ? undefined : twinText(fieldsOf(document['twin']))],
-    ['Faults', textsOf(document['faults']).join(', ')],
     ['Seed', textOf(document['seed'])],
     ['Checks', countsText(fieldsOf(document['counts']))],
     ['VMs', totalsText(document)],

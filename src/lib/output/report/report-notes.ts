@@ -72,15 +72,10 @@ export function notesOf(document: Fields): readonly Note[] {
   )
 }
 
-const abort = 'kvup eus abort'
-
 /** What the upgrade printed on the twin, and what restores what it left there: each command once. */
 function helpIfItHappens(document: Fields): readonly string[] {
   const remedy = textsOf(fieldsOf(document['why'])['remedy'])
-  const each = listOf(document['left']).flatMap((left) => textOf(left['restores']) ?? [])
-  const restores = each.includes(abort)
-    ? [`${abort}     ends the EUS upgrade, and restores what is left`]
-    : each
+  const restores = listOf(document['left']).flatMap((left) => textOf(left['restores']) ?? [])
   const isSaid = (line: string) => remedy.some((one) => one === line || one.startsWith(`${line}   `))
   return [...new Set([...remedy, ...restores.filter((line) => !isSaid(line))])]
 }

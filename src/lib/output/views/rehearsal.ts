@@ -1,10 +1,7 @@
 import type {
-  FaultRehearsals,
   Played,
   Rehearsal,
   RehearsalOutcome,
-  RehearsedFailure,
-  RehearsedFault,
   RehearsedStage,
   RehearsedVm,
 } from '../../rehearsal/rehearsal.ts'
@@ -30,46 +27,6 @@ export const rehearsalView: View<Rehearsal> = {
     ...nextLines(document, paint),
   ],
   names: ({ to }) => [`rehearsal/${to}`],
-}
-
-/** A table, and a paragraph for each fault. */
-export const faultRehearsalsView: View<FaultRehearsals> = {
-  text: (document, paint, size) => {
-    const { without, items, twin } = document
-    const sentence = faultsSentence(document)
-    const isAll = items.every(({ outcome }) => outcome === 'through')
-    const head =
-      without.outcome !== 'through'
-        ? paint.bad(`${paint.mark.failed} ${sentence}`)
-        : isAll
-          ? paint.good(`${paint.mark.done} ${sentence}`)
-          : paint.warn(`${paint.mark.warning} ${sentence}`)
-    return [
-      ...wrap(head, size.columns),
-      ...(without.why ? wrap(`  ${without.why.message}`, size.columns) : []),
-      ...wrap(`  Played on a twin: ${twinText(twin)}. Nothing was changed in the cluster.`, size.columns),
-      ...(document.findings.length > 0 ? ['', ...findingLines(document, { paint, size }).slice(0, -1)] : []),
-      ...(items.length > 0 ? ['', ...table(faultColumns, items, { ...size, paint })] : []),
-      ...items.flatMap((item) => faultLines(item, { paint, size })),
-      '',
-      ...missingLines(document, size),
-      ...nextLines(document, paint),
-    ]
-  },
-  names: ({ items }) => items.map(({ fault }) => `fault/${fault}`),
-}
-
-/** `Rehearsal of KubeVirt v1.8.4 → v1.9.0: it goes through without a fault, and with 2 of 5 faults.` */
-function faultsSentence({ product, from, to, without, items }: Faulty): string {
-  const what = `Rehearsal of ${product} ${from} → ${to}`
-  if (without.outcome !== 'through') return `${what}: it ${outcomeWords(without.outcome)} without any fault.`
-  const through = items.filter(({ outcome }) => outcome === 'through').length
-  if (items.length === 0) return `${what}: there is nothing to do.`
-  return `${what}: it goes through without a fault, and with ${through} of ${count(items.length, 'fault')}.${triesText(without.tries)}`
-}
-
-type Faulty = Pick<FaultRehearsals, 'product' | 'from' | 'to' | 'without'> & {
-  items: readonly Pick<RehearsedFault, 'outcome'>[]
 }
 
 interface Style {
@@ -137,10 +94,9 @@ function triedText({ migrate, evict: evicted, 'evict-refused': refused, nothing 
 }
 
 function headLines(document: Rehearsal, { paint, size }: Style): string[] {
-  const { twin, faults, why, left, pace } = document
+  const { twin, why, left, pace } = document
   const unknown = unknownTarget(document)
   const what = rehearsalSentence(document)
-  const withFault = faults === undefined ? '' : `, with the fault ${faults.join(' and ')}`
   return [
     document.outcome !== 'through'
       ? paint.bad(`${paint.mark.failed} ${what}`)
@@ -155,7 +111,7 @@ function headLines(document: Rehearsal, { paint, size }: Style): string[] {
         ]
       : []),
     ...left.map(({ what: changed, restores }) => `  Left behind: ${changed}. ${restores} restores it.`),
-    `  Played on a twin: ${twinText(twin)}${withFault}. Nothing was changed in the cluster.`,
+    `  Played on a twin: ${twinText(twin)}. Nothing was changed in the cluster.`,
     ...(pace && pace.pullSeconds > 1
       ? [`  As in the last roll-out, a pod takes ${seconds(pace.pullSeconds)} to pull its image.`]
       : []),
@@ -168,14 +124,11 @@ export const unknownTarget = ({ findings = [] }: Partial<Pick<Rehearsal, 'findin
 
 /** What the verdict names already is not told twice, nor what was `told` by id. */
 function findingLines(
-  {
-    findings,
-    ...document
-  }: Pick<Rehearsal, 'findings'> & { why?: RehearsedFailure; without?: Pick<Played, 'why'> },
+  { findings, why }: Pick<Rehearsal, 'findings' | 'why'>,
   style: Style,
-  told: readonly string[] = [],
+  told: readonly string[],
 ): string[] {
-  const said = document.why?.message ?? document.without?.why?.message ?? ''
+  const said = why?.message ?? ''
   const { stops, others } = findingSections(
     findings.filter(
       ({ id, level }) => !told.includes(id) && (level !== 'blocker' || !said.includes(`(${id})`)),
@@ -199,47 +152,6 @@ function howItGoes({ outcome, upgradeSeconds = 0, stages }: Timed): string {
     stops: `stops halfway, after ${span}.`,
     blocked: 'is blocked: the upgrade does not begin.',
   }[outcome]
-}
-
-const faultColumns: readonly Column<RehearsedFault>[] = [
-  { name: 'FAULT', cell: ({ fault }) => fault },
-  { name: 'THE UPGRADE', cell: ({ outcome }) => outcomeWords(outcome) },
-  { name: 'ENDS AFTER', cell: ({ upgradeSeconds }) => seconds(upgradeSeconds ?? 0) },
-  {
-    name: 'LEFT BEHIND',
-    cell: ({ left }) => (left.length === 0 ? 'nothing' : count(left.length, 'temporary change')),
-  },
-  { name: 'WHAT HELPS', cell: ({ helps }) => helps?.brief ?? 'not needed' },
-]
-
-/** What others say can be long; all of it is in `-o json`. */
-const messageAtMost = 240
-
-function shortened(message: string): string {
-  if (message.length <= messageAtMost) return message
-  return `${message.slice(0, messageAtMost).replace(/\s+\S*$/u, '')} …`
-}
-
-function faultLines(item: RehearsedFault, { paint, size }: Style): string[] {
-  const { fault, title, why, left, outcome, helps, next } = item
-  const sign = outcome === 'through' ? paint.good(paint.mark.done) : paint.bad(paint.mark.failed)
-  return [
-    '',
-    ...wrap(
-      `${sign} ${paint.strong(fault)}: ${title} The upgrade ${howItGoes(item)}${isInstalled(outcome) ? ` ${triedText(item.tries)}.` : ''}`,
-      size.columns,
-    ),
-    ...(why ? wrap(`  ${shortened(why.message)}`, size.columns) : []),
-    ...(why?.finds ?? []).flatMap((sentence) => wrap(`  KubeVirt then: ${sentence}`, size.columns)),
-    ...(left.length > 0
-      ? wrap(`  Left behind: ${left.map(({ what }) => what).join(', ')}.`, size.columns)
-      : []),
-    ...(why?.notes ?? [])
-      .filter((note) => note.startsWith('there is no way back'))
-      .flatMap((note) => wrap(`  T${note.slice(1)}.`, size.columns)),
-    ...(helps ? wrap(`  What helps: ${helps.text}`, size.columns) : []),
-    ...next.map((line) => `  ${paint.mark.next} ${line}`),
-  ]
 }
 
 const columns: readonly Column<RehearsedStage>[] = [

@@ -17,7 +17,6 @@ import {
 } from './exchange.ts'
 import type { ServerResponse } from 'node:http'
 import { ApiError } from '../../../lib/kube/errors.ts'
-import type { ApiFaults } from '../api-faults.ts'
 import { type ApiRequest, type Caller, decide, perform, rulesFor } from '../api-request.ts'
 import { shownAs, selection } from '../list-options.ts'
 import type { SimKind } from '../kinds/sim-kind.ts'
@@ -217,29 +216,23 @@ interface Watch {
   readonly store: Store
   readonly exchange: Exchange
   readonly response: ServerResponse
-  readonly faults: ApiFaults | undefined
 }
 
-/** Streams changes until the client goes, `timeoutSeconds` pass, or a fault ends it. Resolves when it is over. */
+/** Streams changes until the client goes, or `timeoutSeconds` pass. Resolves when it is over. */
 export async function watch(parts: Watch, request: ApiRequest): Promise<void> {
-  const { store, exchange, response, faults } = parts
+  const { store, exchange, response } = parts
   const { caller, route, query } = exchange
   const asked = { ...request, verb: 'watch' }
-  const outcome = faults?.watchOutcome({ ...asked, user: caller.user })
   const over = new AbortController()
   response.on('close', () => over.abort())
   const line = liner(parts)
-  let left = outcome?.endsAfter ?? Infinity
   const send = (type: string, object: object) => {
-    if (over.signal.aborted || outcome?.silent() === true) return
-    response.write(`${JSON.stringify({ type, object })}\n`)
-    if (type !== 'BOOKMARK' && --left <= 0) over.abort()
+    if (!over.signal.aborted) response.write(`${JSON.stringify({ type, object })}\n`)
   }
   const matches = selection(exchange.kind, listingOf(exchange))
   perform(store, caller, asked, () => undefined)
   response.writeHead(200, { 'content-type': 'application/json' })
   response.flushHeaders()
-  if (left <= 0) over.abort()
   const stop = subscribe(parts, send, (event) => {
     const type = shownAs(event, matches)
     if (type) send(type, line(event.object))

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:https'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, connect, createServer as createSocketServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TLSSocket } from 'node:tls'
@@ -103,5 +103,72 @@ describe('over TLS', () => {
     const { cluster } = await opened(undefined, { connection: connection({ requestTimeout: '100ms' }) })
     const failed = cluster.reader.get(ConfigMaps, { name: 'never', namespace: 'ns' })
     await expect(failed).rejects.toThrow(/no answer within 0.1 s/)
+  })
+})
+
+/** Tells what it was asked for by a SOCKS proxy: version, user and password, and the place that it leads to. */
+async function socksProxy(asked: unknown[]) {
+  const proxy = createSocketServer((client) => void serveSocks(client, asked).catch(() => client.destroy()))
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
+  return { port: (proxy.address() as AddressInfo).port, close: () => proxy.close() }
+}
+
+async function serveSocks(client: Socket, asked: unknown[]): Promise<void> {
+  const next = () => new Promise<Buffer>((resolve) => client.once('data', resolve))
+  const hello = await next()
+  let request = hello
+  let user: string | undefined
+  if (hello[0] === 5) {
+    const wantsUser = hello.subarray(2).includes(2)
+    client.write(Buffer.from([5, wantsUser ? 2 : 0]))
+    if (wantsUser) {
+      const said = await next()
+      const end = 2 + (said[1] ?? 0)
+      user = `${said.subarray(2, end).toString()}:${said.subarray(end + 1).toString()}`
+      client.write(Buffer.from([1, 0]))
+    }
+    request = await next()
+  }
+  // Of an address of four bytes: of SOCKS 5 in front of the port, of SOCKS 4 behind it.
+  const [ip, at] =
+    hello[0] === 5
+      ? [request.subarray(4, 8), request.readUInt16BE(8)]
+      : [request.subarray(4, 8), request.readUInt16BE(2)]
+  asked.push([hello[0], user, [...ip].join('.'), at])
+  const onward = connect(at, [...ip].join('.'), () => {
+    client.write(
+      hello[0] === 5 ? Buffer.from([5, 0, 0, 1, 0, 0, 0, 0, 0, 0]) : Buffer.from([0, 90, 0, 0, 0, 0, 0, 0]),
+    )
+    client.pipe(onward).pipe(client)
+  })
+  onward.on('error', () => client.destroy())
+}
+
+describe('through a SOCKS proxy', () => {
+  test.each([
+    ['socks5://', 5, undefined],
+    ['socks5h://jane:p%40ss@', 5, 'jane:p@ss'],
+    ['socks4://', 4, undefined],
+  ])('%s: certificates are shown and judged as without', async (scheme, version, user) => {
+    const asked: unknown[] = []
+    const proxy = await socksProxy(asked)
+    try {
+      const own = JSON.parse(readFileSync(join(dir, 'kubeconfig'), 'utf8')) as {
+        clusters: { cluster: object }[]
+      }
+      for (const { cluster } of own.clusters)
+        Object.assign(cluster, { 'proxy-url': `${scheme}127.0.0.1:${proxy.port}` })
+      const kubeconfig = join(dir, `through-${version}-${user !== undefined}`)
+      writeFileSync(kubeconfig, JSON.stringify(own))
+      expect((await find({ kubeconfig })).is).toBe('object')
+      expect((await find({ kubeconfig, tlsServerName: 'kubernetes.default.svc' })).is).toBe('object')
+      expect(observed.map(({ who }) => who)).toEqual(['lab-admin', 'lab-admin'])
+      expect(asked[0]).toEqual([version, user, '127.0.0.1', Number(new URL(url).port)])
+      await expect(find({ kubeconfig, tlsServerName: 'other.example' })).rejects.toMatchObject({
+        exitCode: 8,
+      })
+    } finally {
+      proxy.close()
+    }
   })
 })

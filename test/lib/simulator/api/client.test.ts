@@ -24,22 +24,6 @@ function cluster() {
   return { store, ...storeCluster(store) }
 }
 
-test('spec and status are written apart, and only the spec counts in generation', async () => {
-  const { reader, writer } = cluster()
-  await writer.mergePatch(KubeVirts, ref, { spec: { imageTag: 'v2' }, status: { phase: 'Deployed' } })
-  await writer.mergePatch(
-    KubeVirts,
-    ref,
-    { spec: { imageTag: 'v3' }, status: { phase: 'Deploying' } },
-    'status',
-  )
-  await writer.mergePatch(KubeVirts, ref, { metadata: { labels: { a: 'b' } } })
-  const found = await reader.get(KubeVirts, ref)
-  expect(found).toMatchObject({
-    object: { metadata: { generation: 2 }, spec: { imageTag: 'v2' }, status: { phase: 'Deploying' } },
-  })
-})
-
 test('an instance has no status subresource', async () => {
   const { writer } = cluster()
   const vmi = {
@@ -55,57 +39,6 @@ test('an instance has no status subresource', async () => {
   await expect(
     writer.mergePatch(VirtualMachineInstances, vmi.metadata, { status: { phase: 'Failed' } }, 'status'),
   ).rejects.toMatchObject({ status: 404 })
-})
-
-test('a write that changes nothing keeps the resourceVersion', async () => {
-  const { store, writer } = cluster()
-  const before = store.revision
-  await writer.mergePatch(KubeVirts, ref, { spec: { imageTag: 'v1' } })
-  expect(store.revision).toBe(before)
-})
-
-test('follows what there is, then what happens', async () => {
-  const { reader, writer } = cluster()
-  const stop = new AbortController()
-  const observed: string[] = []
-  const following = (async () => {
-    for await (const change of reader.watch(KubeVirts, {}, stop.signal)) {
-      observed.push(change.type)
-      if (change.type === 'modified') stop.abort()
-    }
-  })()
-  await writer.mergePatch(KubeVirts, ref, { spec: { imageTag: 'v2' } })
-  await following
-  expect(observed).toEqual(['added', 'synced', 'modified'])
-})
-
-test('applies, refuses what is not its own, and takes it by force', async () => {
-  const { reader, writer } = cluster()
-  const wanted: KubeVirt = { ...kubevirt, spec: { imageTag: 'v2', imageRegistry: 'r' } }
-  await expect(writer.apply(KubeVirts, wanted)).rejects.toMatchObject({
-    status: 409,
-    message: expect.stringContaining('conflict with "kubectl-create" using kubevirt.io/v1: .spec.imageTag'),
-  })
-  await writer.apply(KubeVirts, wanted, { force: true })
-  await writer.apply(KubeVirts, { ...kubevirt, spec: { imageTag: 'v2' } })
-  expect(await reader.get(KubeVirts, ref)).toMatchObject({ object: { spec: { imageTag: 'v2' } } })
-  const found = await reader.get(KubeVirts, ref)
-  expect(found.is === 'object' && found.object.spec).toEqual({ imageTag: 'v2' })
-})
-
-test('says what is missing as the API server does', async () => {
-  const { writer } = cluster()
-  await expect(writer.delete(ConfigMaps, { name: 'x', namespace: 'kubevirt' })).rejects.toMatchObject({
-    status: 404,
-    message: 'configmaps "x" not found',
-  })
-  await expect(
-    writer.create(ConfigMaps, {
-      apiVersion: 'v1',
-      kind: 'ConfigMap',
-      metadata: { name: 'x', namespace: 'nowhere' },
-    }),
-  ).rejects.toMatchObject({ message: 'namespaces "nowhere" not found' })
 })
 
 test('a reference out of an object says more than where it is: only name and namespace are taken', async () => {

@@ -57,20 +57,3 @@ test('who follows a kind that is not served is told, and gets it when it comes',
   await following
   expect(observed).toEqual(['lost', 'synced', 'added'])
 })
-
-test('a version that becomes the stored one is kept in mind beside the one before', async () => {
-  const { reader, writer } = storeCluster(freshStore({ kinds: plainKinds }))
-  const [older, newer] = definition.spec.versions
-  const first = [{ ...older, storage: true }]
-  await writer.create(CustomResourceDefinitions, {
-    ...definition,
-    spec: { ...definition.spec, versions: first },
-  } as typeof definition)
-  await writer.create({ ...KubeVirts, apiVersion: 'kubevirt.io/v1alpha3' }, kubevirt)
-  const versions = [older, newer] as typeof definition.spec.versions
-  const changed = await writer.mergePatch(CustomResourceDefinitions, definition.metadata, {
-    spec: { versions },
-  })
-  expect(changed.status?.storedVersions).toEqual(['v1alpha3', 'v1'])
-  expect(await reader.list(KubeVirts)).toMatchObject([{ apiVersion: 'kubevirt.io/v1', metadata: ref }])
-})

@@ -6,7 +6,6 @@ import {
   Pods,
 } from '../../../../src/lib/kube/kinds/workload-kinds.ts'
 import { ConfigMaps, Namespaces } from '../../../../src/lib/kube/kinds/core-kinds.ts'
-import { VirtualMachineInstances } from '../../../../src/lib/kube/kinds/kubevirt-kinds.ts'
 import { createMap, freshStore, map, namespace, refused } from './fixture.ts'
 
 const named = (name: string) => ({ name, namespace })
@@ -56,20 +55,6 @@ describe('what the server makes of an object', () => {
     expect(patch({ annotations: { a: 'b' } })).toBe(2)
   })
 
-  test('an instance counts its status, because it has no subresource for it', () => {
-    const store = freshStore()
-    store.create(VirtualMachineInstances, {
-      apiVersion: 'kubevirt.io/v1',
-      kind: 'VirtualMachineInstance',
-      metadata: named('i'),
-    })
-    const patched = store.patch(VirtualMachineInstances, named('i'), {
-      type: 'merge',
-      body: { status: { phase: 'Running' } },
-    })
-    expect(patched.metadata.generation).toBe(2)
-  })
-
   test('what it gives out cannot be changed', () => {
     const store = freshStore()
     createMap(store, 'frozen', { labels: { a: 'b' } })
@@ -79,14 +64,6 @@ describe('what the server makes of an object', () => {
 })
 
 describe('how objects go', () => {
-  test('finalizers hold an object back until the last is gone', () => {
-    const store = freshStore()
-    createMap(store, 'paused', { finalizers: ['x/y'] })
-    expect(store.remove(ConfigMaps, named('paused')).metadata.deletionTimestamp).toBe('2026-01-01T00:00:00Z')
-    store.patch(ConfigMaps, named('paused'), { type: 'merge', body: { metadata: { finalizers: null } } })
-    expect(store.read(ConfigMaps, named('paused'))).toBeUndefined()
-  })
-
   test('what is owned goes with its owner, and the owned of that as well', () => {
     const store = freshStore()
     const ownerOf = (name: string) => ({

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest'
-import { type Deployment, Deployments } from '../../../../src/lib/kube/kinds/workload-kinds.ts'
 import { type ConfigMap, ConfigMaps } from '../../../../src/lib/kube/kinds/core-kinds.ts'
 import { KubeVirts } from '../../../../src/lib/kube/kinds/kubevirt-kinds.ts'
 import type { Store } from '../../../../src/simulator/api/store.ts'
@@ -24,48 +23,6 @@ test('two conflicts are listed by manager, with the causes in the details', () =
       },
     },
   })
-})
-
-test('a forced apply is no-op the second time', () => {
-  const store = freshStore()
-  apply(store, { a: '1' }, 'helm')
-  const first = apply(store, { a: '2' }, 'kvup', true)
-  expect(apply(store, { a: '2' }, 'kvup').metadata.resourceVersion).toBe(first.metadata.resourceVersion)
-})
-
-const deployment = (env: { name: string; value: string }[]): Deployment => ({
-  apiVersion: 'apps/v1',
-  kind: 'Deployment',
-  metadata: ref,
-  spec: { selector: {}, template: { spec: { containers: [{ name: 'c', env }] } } },
-})
-
-test('an env of one manager goes when it is dropped; the other stays', () => {
-  const store = freshStore()
-  const put = (manager: string, ...names: string[]) =>
-    store.patch(
-      Deployments,
-      ref,
-      { type: 'apply', body: deployment(names.map((name) => ({ name, value: name }))), force: false },
-      { manager },
-    ) as Deployment
-  put('one', 'A', 'B')
-  put('two', 'C')
-  const env = put('one', 'A').spec?.template?.spec?.containers?.[0]?.env
-  expect(env?.map(({ name }) => name)).toEqual(['A', 'C'])
-})
-
-test('managedFields that a writer edits are kept: how kubectl takes over older entries', () => {
-  const store = freshStore()
-  store.create(ConfigMaps, map('x'), { manager: 'kubectl-client-side-apply' })
-  const [entry] = store.read(ConfigMaps, ref)?.metadata.managedFields ?? []
-  const value = [{ ...entry, manager: 'kvup', operation: 'Apply' }]
-  const body = [{ op: 'replace', path: '/metadata/managedFields', value }]
-  const { metadata } = store.patch(ConfigMaps, ref, { type: 'json', body }, { manager: 'kvup' })
-  expect(metadata.managedFields?.map(({ manager, operation }) => `${manager} ${operation}`)).toEqual([
-    'kvup Apply',
-  ])
-  expect(apply(store, { a: '2' }, 'kvup').data).toEqual({ a: '2' })
 })
 
 test('status in an apply to the main resource is neither kept nor owned', () => {

@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { KubeVirts } from '../../../../src/lib/kube/kinds/kubevirt-kinds.ts'
 import { seed, Store } from '../../../../src/simulator/api/store.ts'
 import { serveSimulator, type Simulator } from '../../../../src/simulator/api/http-server.ts'
 import { ApiFaults } from '../../../../src/simulator/api/api-faults.ts'
@@ -175,32 +174,6 @@ test('a watch ends after timeoutSeconds with a bookmark', async () => {
     type: 'BOOKMARK',
     object: { metadata: { resourceVersion: String(store.revision) } },
   })
-})
-
-test('after a restart connections are cut, and a watch that resumes is told 410', async () => {
-  const { revision } = store
-  const open = await call(`${kubevirts}?watch=true&resourceVersion=${revision}`)
-  const ended = open.text().catch((error: unknown) => error)
-  faults.restart()
-  expect(await ended).toBeInstanceOf(TypeError)
-  expect(await watched(`${kubevirts}?watch=true&resourceVersion=${revision}`, 1)).toMatchObject([
-    { type: 'ERROR', object: { code: 410, reason: 'Expired' } },
-  ])
-  expect(store.revision).toBeGreaterThan(revision)
-})
-
-test('a watch that is made to die ends after its events; a silent one says nothing', async () => {
-  faults.add({ is: 'watch-ends', afterEvents: 1, times: 1 })
-  const died = await (await call(`${kubevirts}?watch=true`)).text()
-  expect(died.trim().split('\n')).toHaveLength(1)
-  faults.add({ is: 'watch-silent' })
-  const silent = await call(`${kubevirts}?watch=true&timeoutSeconds=1`)
-  store.patch(
-    KubeVirts,
-    { name: 'kubevirt', namespace: 'kubevirt' },
-    { type: 'merge', body: { spec: { imageTag: 'v9' } } },
-  )
-  expect(await silent.text()).toBe('')
 })
 
 test('429 carries Retry-After', async () => {
