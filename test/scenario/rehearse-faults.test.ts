@@ -5,7 +5,7 @@ import { afterAll, expect, test } from 'vitest'
 import { systemClock } from '../../src/lib/kube/clock.ts'
 import type { Cluster } from '../../src/lib/kube/cluster.ts'
 import { faultRehearsalsView } from '../../src/lib/output/views/rehearsal.ts'
-import { paintFor } from '../../src/lib/output/terminal.ts'
+import { paintFor, printedLine } from '../../src/lib/output/terminal.ts'
 import type { FaultRehearsals } from '../../src/lib/rehearsal/rehearsal.ts'
 import { twinFaults } from '../../src/lib/rehearsal/twin-faults.ts'
 import { servedCatalog } from '../../src/simulator/olm/catalog-content.ts'
@@ -119,7 +119,10 @@ test.each(Object.entries(rows))(
     const missing = document.items.find(({ fault }) => fault === 'missing-image')
     expect(missing?.left.map(({ what }) => what)).toEqual(left)
     const paint = paintFor({ colour: false, unicode: true })
-    const text = faultRehearsalsView.text(document, paint, { columns: 100, wide: false }).join('\n')
+    const text = faultRehearsalsView
+      .text(document, paint, { columns: 100, wide: false })
+      .map(printedLine)
+      .join('\n')
     const golden = join(import.meta.dirname, 'rehearsed-faults', `${name}.txt`)
     // The folder has another name each time, of the same length.
     const shown = `${text.replaceAll(/rehearse-faults-\w{6}/gu, 'rehearse-faults-XXXXXX')}\n`

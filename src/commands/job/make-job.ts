@@ -16,6 +16,7 @@ import { roleYaml } from '../../lib/manifests/manifest-diff.ts'
 import { yamlText } from '../../lib/output/formats/yaml-text.ts'
 import type { Document, View } from '../../lib/output/printer.ts'
 import { count } from '../../lib/output/text.ts'
+import { toType } from '../../lib/output/terminal.ts'
 import { parseVersion } from '../../lib/releases/release-versions.ts'
 import type { Method } from '../../lib/releases/hop-findings.ts'
 import { readPlanFile } from '../../lib/upgrade/plan/plan-document.ts'
@@ -309,7 +310,7 @@ const viewWith = (reasons: ReadonlyMap<string, readonly string[]>): View<JobDocu
     if (applied !== 'no')
       return [
         `${paint.good(paint.mark.done)} Job ${name} ${applied === 'applied' ? 'applied' : 'is there already, unchanged'} in namespace ${namespace}`,
-        `Next: ${managing('status', document)}`,
+        toType('Next:', managing('status', document)),
         `Remove it with its rights: ${document.delete}`,
       ]
     return [

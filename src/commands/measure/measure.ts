@@ -6,6 +6,7 @@ import { shellWord } from '../../lib/kube/shell-line.ts'
 import { notOne } from '../../lib/kubevirt/installation.ts'
 import { homeOf, listKubeVirts } from '../../lib/kubevirt/snapshot.ts'
 import type { Document, View } from '../../lib/output/printer.ts'
+import { sanitiseDeep } from '../../lib/output/terminal.ts'
 import { availabilityLines } from '../../lib/output/views/availability.ts'
 import { isPage, tellScreen } from '../run-change.ts'
 
@@ -19,7 +20,7 @@ interface MeasuredCommand extends Document {
 }
 
 const measuredView: View<MeasuredCommand> = {
-  text: ({ availability }, paint, size) => availabilityLines(availability, paint, size),
+  text: ({ availability }, paint, size) => availabilityLines(sanitiseDeep(availability), paint, size),
   names: ({ command }) => [command],
 }
 
@@ -47,7 +48,10 @@ export async function measure(
     // The output of the command is the answer; as `time` does, this goes beside it.
     if (isPage(cx))
       tellScreen(printer, (paint) =>
-        availabilityLines(availability, paint, { columns: Infinity, wide: cx.flags.output === 'wide' }),
+        availabilityLines(sanitiseDeep(availability), paint, {
+          columns: Infinity,
+          wide: cx.flags.output === 'wide',
+        }),
       )
     else
       printer.result<MeasuredCommand>(

@@ -18,8 +18,8 @@ import {
   isColoured,
   isLive,
   isUnicode,
-  onlyColours,
   paintFor,
+  printedLine,
   sanitise,
   type Stream,
   withoutRunnerCommands,
@@ -128,7 +128,7 @@ export async function openPrinter(asked: PrinterOptions): Promise<OpenPrinter> {
       for (const line of lines(paint)
         .flatMap((one) => wrap(one, room))
         .flatMap(broken))
-        story.aside(() => options.stderr.write(`${inLocale(onlyColours(line), paint)}\n`))
+        story.aside(() => options.stderr.write(`${inLocale(printedLine(line), paint)}\n`))
     },
     warn: story.warn,
     finish(error) {
