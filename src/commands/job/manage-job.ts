@@ -276,7 +276,7 @@ const grants: ReadonlySet<Kind> = new Set<Kind>([ClusterRoleBindings, RoleBindin
 const deletedView: View<JobDeletedDocument> = {
   text: ({ name, namespace, deleted }, paint) => [
     `${paint.good(paint.mark.done)} Job ${name} is removed with its rights: ${count(deleted.length, 'object')}. The journal remains (kvup history)`,
-    `${paint.mark.next} ${withPurpose(`kubectl delete namespace ${shellWord(namespace)}`, 'removes the namespace, if nothing else is in it')}`,
+    `Namespace ${namespace} remains: delete it by hand if nothing else is in it.`,
   ],
   names: ({ deleted }) => deleted,
 }

@@ -1,3 +1,4 @@
+import { mayBePrinted } from '../kube/line-guard.ts'
 import { isCommand, programs } from '../kube/shell-line.ts'
 import { onOneLine, own, readsAsLead, sanitise } from './terminal.ts'
 import { onSingleLine, shorten } from '../kube/text.ts'
@@ -90,6 +91,7 @@ const leadOfCommand = new RegExp(`^${painted}${own}\\S+ +${painted}(?=(?:${progr
  */
 export function wrap(text: string, columns: number): string[] {
   const line = withPlainBlanks(onOneLine(text))
+  if (line.includes(own) && !mayBePrinted(sanitise(line.slice(line.indexOf(own))))) return []
   if (!Number.isFinite(columns) || paintedWidth(line) <= columns) return [line]
   const at = line.search(leadToType)
   const lead = at < 0 ? undefined : leadOfCommand.exec(line.slice(at))?.[0]
