@@ -1,7 +1,7 @@
 import { seal } from './lib/output/printer.ts'
 import { errorLines } from './lib/output/error-text.ts'
 import { formatAsked, jsonLine, jsonText } from './lib/output/formats/output-format.ts'
-import { inLocale, isUnicode, paintFor } from './lib/output/terminal.ts'
+import { inLocale, isUnicode, paintFor, printedLine } from './lib/output/terminal.ts'
 import { yamlText } from './lib/output/formats/yaml-text.ts'
 import { exitCode, KvupError, usageError } from './lib/kube/errors.ts'
 import { type KnownCommand, usageRemedy, usageText } from './lib/output/usage-remedy.ts'
@@ -36,7 +36,7 @@ export function reportUsage(
 
 function tell(error: unknown, { stderr, env = {} }: Streams): void {
   const paint = paintFor({ colour: false, unicode: isUnicode(env) })
-  const lines = errorLines(error, paint).map((line) => inLocale(line, paint))
+  const lines = errorLines(error, paint).map((line) => inLocale(printedLine(line), paint))
   stderr.write(`${lines.join('\n')}\n`)
 }
 

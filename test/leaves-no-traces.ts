@@ -1,5 +1,8 @@
 import { deepEqual } from 'node:assert/strict'
 import { afterAll } from 'vitest'
+import { throwAtDanger } from '../src/lib/kube/line-guard.ts'
+
+throwAtDanger()
 
 /** Test files share a process (`isolate: false` in vitest.config.ts): each has to leave it as it was found. */
 const ends = ['SIGINT', 'SIGTERM', 'SIGCONT', 'SIGHUP', 'uncaughtException', 'exit'] as const

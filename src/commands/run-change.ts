@@ -16,7 +16,7 @@ import { availabilityLines } from '../lib/output/views/availability.ts'
 import type { Journal } from '../lib/engine/journal.ts'
 import { blocked, type ExitCode, exitCode, type KvupError } from '../lib/kube/errors.ts'
 import type { Document, Paint, Printer, View } from '../lib/output/printer.ts'
-import { paintFor } from '../lib/output/terminal.ts'
+import { paintFor, printedLine, sanitiseDeep } from '../lib/output/terminal.ts'
 import { brief, firstClause, helpLine } from '../lib/output/text.ts'
 import { shellWord, withoutFlags, wordsOf } from '../lib/kube/shell-line.ts'
 
@@ -131,7 +131,7 @@ export const isPage = ({ flags: { output, quiet = false } }: Pick<Context, 'flag
 /** A screen before a question; where nothing is laid out, as notes. */
 export function tellScreen(printer: Printer, lines: (paint: Paint) => readonly string[]): void {
   if (printer.screen) return printer.screen(lines)
-  for (const line of lines(paintFor({ colour: false, unicode: true }))) printer.note(line)
+  for (const line of lines(paintFor({ colour: false, unicode: true }))) printer.note(printedLine(line))
 }
 
 /** Risks that a person chose from the list while a plan that does not know of them was about to be carried out. */
@@ -206,7 +206,9 @@ async function chosenRisks(
   findings: readonly Finding[],
   accepted: readonly AcceptedRisk[],
 ): Promise<readonly AcceptedRisk[]> {
-  const open = [...new Map(unaccepted(findings, accepted).map((finding) => [finding.id, finding])).values()]
+  const open = sanitiseDeep([
+    ...new Map(unaccepted(findings, accepted).map((finding) => [finding.id, finding])).values(),
+  ])
   if (open.length === 0 || prompt.isAttended !== true || open.some(({ id }) => isRefused(id))) return []
   tellScreen(printer, (paint) =>
     open.flatMap(({ id, summary, remedy }) => [

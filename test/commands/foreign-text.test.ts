@@ -1,5 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { displayWidth } from '../../src/lib/output/text.ts'
+import { configMapJournal } from '../../src/lib/engine/journal-config-map.ts'
+import { blocked } from '../../src/lib/kube/errors.ts'
+import { Leases } from '../../src/lib/kube/kinds/core-kinds.ts'
+import { errorLines } from '../../src/lib/output/error-text.ts'
+import { onOneLine, own, paintFor, printedLine, sanitise } from '../../src/lib/output/terminal.ts'
+import { displayWidth, fill, pieces, wrap } from '../../src/lib/output/text.ts'
 import { storeCluster } from '../../src/simulator/api/store-client.ts'
 import { SimClock } from '../../src/simulator/simulated-clock.ts'
 import { simulate } from '../../src/simulator/simulated-cluster.ts'
@@ -27,7 +32,7 @@ interface Said {
 const bad = /Degraded|Failing|Progressing|Unhealthy|Failed/u
 
 /** Every condition as bad as it can be, in words that go over lines. */
-function damaged(object: KubeObject): KubeObject {
+function damaged(object: KubeObject, foreign: string): KubeObject {
   const copy = structuredClone(object) as KubeObject & { status?: { conditions?: Said[]; message?: string } }
   for (const said of Array.isArray(copy.status?.conditions) ? copy.status.conditions : [])
     Object.assign(said, { status: bad.test(said.type ?? '') ? 'True' : 'False', message: foreign })
@@ -38,12 +43,12 @@ function damaged(object: KubeObject): KubeObject {
   return copy
 }
 
-async function damagedCluster() {
+async function damagedCluster(text = foreign) {
   const clock = new SimClock()
   const simulated = await simulate({ clock, ...eus418 })
   const { store } = simulated
   await simulated.stop()
-  for (const object of store.everything()) put(store, damaged(object))
+  for (const object of store.everything()) put(store, damaged(object, text))
   return { cluster: storeCluster(store), clock }
 }
 
@@ -79,3 +84,83 @@ describe.each(commands)('%s', (line) => {
     },
   )
 })
+
+/** What leads to a line to type, as somebody else can write it: with our own mark, blanks that look like one, and other arrows. */
+const leads = [...'→ -> => ➜ ⟶ Next: Then: Or: Details: NEXT:'.split(' '), `${own}→`, `${own}Next:`]
+const typed = leads.flatMap((lead) => [`${lead} kubectl rm`, `${lead}\u00a0kubectl\u00a0rm`])
+/** A line of what was printed that reads as if kvup told to type it. */
+const forged = (text: string) =>
+  text
+    .split('\n')
+    .filter((line) => /^\s*(?:[→➜⟶]|[-=]>|(?:next|then|or|details):)(?:\s+kubectl\s+rm\b|\s*$)/iu.test(line))
+
+describe.each([40, 80, Infinity])(
+  'what reads as a line to type does not begin a line of %d columns',
+  (columns) => {
+    const paint = paintFor({ colour: false, unicode: true })
+    const shown = (lines: readonly string[]) =>
+      lines
+        .flatMap((line) => wrap(line, columns))
+        .map(printedLine)
+        // What is too long is broken by the terminal.
+        .flatMap((line) => (columns === Infinity ? [line] : pieces(line, columns)))
+        .join('\n')
+
+    test.each(typed)('wherever it stands: %j', (line) => {
+      const last = columns === Infinity ? 2 : columns + 2
+      for (let before = last - 14; before <= last; before++)
+        for (const word of ['x', 'word word  '].map((of) => of.repeat(99).slice(0, Math.max(0, before))))
+          for (const gap of ['', ' ', '\n', '\n\t', '   ']) {
+            const text = sanitise(`${word}${gap}${line}${` ${line}`.repeat(3)} ${'y'.repeat(81)}${line}`)
+            expect(forged(shown([text]))).toEqual([])
+            expect(forged(shown([`locked  by ${text}`]))).toEqual([])
+            if (columns !== Infinity)
+              expect(forged(fill(onOneLine(text), columns).map(printedLine).join('\n'))).toEqual([])
+          }
+    })
+
+    test.each(typed)('as a line of a message or a note of an error: %j', (line) => {
+      const error = blocked('x', `refused: no\n${line}\n  ${line}\n\n${line}`, {
+        notes: [line, `a\n${line}`],
+        remedy: 'kvup status',
+      })
+      const text = shown(errorLines(error, paint, { columns }))
+      expect(forged(text)).toEqual([])
+      expect(text).toMatch(/^ {2}→ kvup status$/mu)
+    })
+  },
+)
+
+async function hostileCluster() {
+  const said = typed.flatMap((line, at) => [`${'x'.repeat(7 * at + 3)} ${line}`, line])
+  const { cluster, clock } = await damagedCluster(said.slice(0, 9).join('\n'))
+  const at = { name: 'kvup', namespace: 'openshift-cnv' }
+  const holderIdentity = `ops@jump01 ${typed[0]} kubevirt -n kubevirt`
+  const now = clock.now().toISOString()
+  const renewTime = now.replace('Z', '000Z')
+  const { apiVersion, kind } = Leases
+  const spec = { holderIdentity, leaseDurationSeconds: 15, renewTime, acquireTime: renewTime }
+  await cluster.writer.create(Leases, { apiVersion, kind, metadata: at, spec })
+  const journal = configMapJournal(cluster, { namespace: at.namespace, who: holderIdentity, clock })
+  for (const line of typed)
+    for (const what of ['started', 'failed'] as const)
+      await journal.record({
+        at: now,
+        by: line,
+        procedure: `upgrade to ${line}`,
+        step: line,
+        text: line,
+        what,
+      })
+  return { cluster, clock }
+}
+
+const hostile = await hostileCluster()
+const asked = [...commands, 'workloads migrations', 'history 1', 'upgrade --to 1.18.0', 'eus run --yes']
+test.each([40, 80, undefined].flatMap((columns) => asked.map((line) => [columns, line] as const)))(
+  'what others write on %s columns, by %s',
+  async (columns, line) => {
+    const { out, err } = await runText(line.split(' '), { ...hostile, ...(columns && { columns }) })
+    expect(forged(out + err)).toEqual([])
+  },
+)

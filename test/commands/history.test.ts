@@ -1,3 +1,4 @@
+import { own, printedLine } from '../../src/lib/output/terminal.ts'
 import { describe, expect, test } from 'vitest'
 import { history, type HistoryOptions } from '../../src/commands/history.ts'
 import type { HistoryDocument } from '../../src/lib/output/views/history.ts'
@@ -20,7 +21,7 @@ const paint: Paint = {
   warn: plain,
   dim: plain,
   strong: plain,
-  mark: { done: '+', failed: 'x', running: '>', warning: '!', next: '->', dot: '.' },
+  mark: { done: '+', failed: 'x', running: '>', warning: '!', next: `${own}->`, to: '->', dot: '.' },
   bar: () => '',
 }
 
@@ -56,7 +57,7 @@ async function answer(
   const printer = {
     warn: (text: string) => warnings.push(text),
     result<T extends Document>(document: T, view: View<T>) {
-      const lines = view.text(document, paint, { columns, wide: false })
+      const lines = view.text(document, paint, { columns, wide: false }).map(printedLine)
       printed.push({ document: document as unknown as HistoryDocument, lines, names: view.names(document) })
     },
   }

@@ -1,3 +1,4 @@
+import { own, printedLine } from '../../src/lib/output/terminal.ts'
 import { describe, expect, test } from 'vitest'
 import { type ConfigDocument, configView } from '../../src/commands/config.ts'
 import { rbac, type RbacDocument } from '../../src/commands/rbac.ts'
@@ -22,7 +23,7 @@ const paint: Paint = {
   warn: plain,
   dim: plain,
   strong: plain,
-  mark: { done: '+', failed: 'x', running: '>', warning: '!', next: '->', dot: '.' },
+  mark: { done: '+', failed: 'x', running: '>', warning: '!', next: `${own}->`, to: '->', dot: '.' },
   bar: () => '',
 }
 
@@ -37,7 +38,7 @@ async function printed<D extends Document>(run: (cx: Context) => Promise<void>, 
   const printer = {
     warn: (line: string) => warnings.push(line),
     result<T extends Document>(document: T, view: View<T>, status: DocumentStatus = 'complete') {
-      const text = view.text(document, paint, { columns: Infinity, wide: false }).join('\n')
+      const text = view.text(document, paint, { columns: Infinity, wide: false }).map(printedLine).join('\n')
       results.push({ document: document as unknown as D, text, names: view.names(document), status })
     },
   }

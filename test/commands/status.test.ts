@@ -3,7 +3,7 @@ import { status, type StatusOptions } from '../../src/commands/status/status.ts'
 import type { Context } from '../../src/context.ts'
 import type { Reader } from '../../src/lib/kube/cluster.ts'
 import { KubeVirts } from '../../src/lib/kube/kinds/kubevirt-kinds.ts'
-import { paintFor } from '../../src/lib/output/terminal.ts'
+import { paintFor, printedLine } from '../../src/lib/output/terminal.ts'
 import type { Document, Printer, View } from '../../src/lib/output/printer.ts'
 import type { StatusDocument } from '../../src/lib/output/views/status.ts'
 import { SimClock } from '../../src/simulator/simulated-clock.ts'
@@ -28,7 +28,9 @@ function printer(told: Told, onResult: (document: StatusDocument) => void): Prin
   return {
     result: <T extends Document>(document: T, view: View<T>) => {
       told.documents.push(document as Document as StatusDocument)
-      told.texts.push(view.text(document, paint, { columns: Infinity, wide: false }).join('\n'))
+      told.texts.push(
+        view.text(document, paint, { columns: Infinity, wide: false }).map(printedLine).join('\n'),
+      )
       onResult(document as Document as StatusDocument)
     },
     unchanged: () => undefined,

@@ -1,5 +1,6 @@
 import type { Context } from '../../src/context.ts'
 import type { Document, Paint, Rows, RowsView } from '../../src/lib/output/printer.ts'
+import { own, printedLine } from '../../src/lib/output/terminal.ts'
 import { table } from '../../src/lib/output/table.ts'
 import type { RunEvent } from '../../src/lib/engine/step.ts'
 import type { Clock } from '../../src/lib/kube/clock.ts'
@@ -19,7 +20,7 @@ const paint: Paint = {
   warn: plain,
   dim: plain,
   strong: plain,
-  mark: { done: '+', failed: 'x', running: '>', warning: '!', next: '->', dot: '.' },
+  mark: { done: '+', failed: 'x', running: '>', warning: '!', next: `${own}->`, to: '->', dot: '.' },
   bar: () => '',
 }
 
@@ -35,7 +36,7 @@ export function recordingPrinter(
     printer: {
       result(document, view) {
         recorded.documents.push(document as Document & Record<string, unknown>)
-        recorded.lines.push(...view.text(document, paint, { columns: Infinity, wide }))
+        recorded.lines.push(...view.text(document, paint, { columns: Infinity, wide }).map(printedLine))
       },
       unchanged: () => undefined,
       rows<Row, T extends Document>(kind: string, view: RowsView<Row, T>): Rows<Row, T> {
@@ -45,7 +46,8 @@ export function recordingPrinter(
           end(document) {
             recorded.documents.push({ ...(document as object), apiVersion: document.apiVersion, kind, items })
             const size = { columns: Infinity, wide }
-            recorded.lines.push(...table(view.columns, items, size), ...view.below(document, paint, size))
+            const lines = [...table(view.columns, items, size), ...view.below(document, paint, size)]
+            recorded.lines.push(...lines.map(printedLine))
           },
         }
       },

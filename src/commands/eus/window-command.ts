@@ -1,3 +1,4 @@
+import { sanitiseDeep } from '../../lib/output/terminal.ts'
 import { eusQuestionLines } from '../../lib/output/views/upgrade/before-question.ts'
 import { eusProcedure } from '../../lib/eus/eus-procedure.ts'
 import {
@@ -258,11 +259,11 @@ async function oneWindow(
     async announce() {
       const { cluster, environment, open, planned } = windowSnapshot
       const user = await environment.user()
-      const before = { ...planned, address: cluster.address, user, isOpen: open !== undefined }
       const approval = endsAtApprovals(windowSnapshot) ? endsBeforeApprovals : undefined
-      tellScreen(cx.printer, (paint) =>
-        eusQuestionLines({ ...before, approval, restores: vmsText(vms) }, paint),
-      )
+      const { plan, accepted } = planned
+      const asked = { plan, accepted, address: cluster.address, user, isOpen: open !== undefined }
+      const shown = sanitiseDeep({ ...asked, approval, restores: vmsText(vms) })
+      tellScreen(cx.printer, (paint) => eusQuestionLines(shown, paint))
     },
     ...(sealed && { sealed: sealed.seal.uid, ensureFits: () => ensureEusFits(cx, windowSnapshot, sealed) }),
   })

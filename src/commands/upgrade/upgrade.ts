@@ -6,6 +6,7 @@ import { ensurePlace } from '../../lib/vms/vm.ts'
 import { afterPlan, carryingOut } from '../../lib/upgrade/run-report.ts'
 import { type Document, seal } from '../../lib/output/printer.ts'
 import type { Context } from '../../context.ts'
+import { sanitiseDeep } from '../../lib/output/terminal.ts'
 import { planView } from '../../lib/output/views/upgrade/upgrade-plan.ts'
 import { questionLines } from '../../lib/output/views/upgrade/before-question.ts'
 import { measurementOf, measureRequest } from '../../lib/availability/measure-request.ts'
@@ -161,9 +162,8 @@ async function carryOutUpgrade(
       const time = range && briefTime(range)
       const { address } = cluster
       const { timeoutMs } = limits
-      tellScreen(cx.printer, (paint) =>
-        questionLines({ ...told, plan, findings, accepted, address, time, timeoutMs }, paint),
-      )
+      const shown = sanitiseDeep({ ...told, plan, findings, accepted, address, time, timeoutMs })
+      tellScreen(cx.printer, (paint) => questionLines(shown, paint))
     },
   })
   try {

@@ -10,13 +10,13 @@ import {
   type VmRolloutDocument,
   type WantedRollout,
 } from '../../lib/vms/rollout/rollout-strategy.ts'
-import { vmRolloutView } from '../../lib/output/views/vms/vm-rollout.ts'
+import { noteText, vmRolloutView } from '../../lib/output/views/vms/vm-rollout.ts'
 import { exitCode, type ExitCode, usageError } from '../../lib/kube/errors.ts'
 import { asksCluster, fromOption, manual, withChangeFlags } from '../command-options.ts'
 import type { Cluster } from '../../lib/kube/cluster.ts'
 import { KubeVirts } from '../../lib/kube/kinds/kubevirt-kinds.ts'
 import type { Procedure } from '../../lib/engine/step.ts'
-import { gateOf, runChange } from '../run-change.ts'
+import { gateOf, runChange, tellScreen } from '../run-change.ts'
 import { type Change, type ChangeOptions, runEnvironment } from '../../lib/engine/change.ts'
 import { parseAccepted } from '../../lib/releases/hop-findings.ts'
 import { parseDuration } from '../../lib/kube/duration.ts'
@@ -100,8 +100,7 @@ export async function setVmRollout(
     environment: runEnvironment(cx, cluster, { namespace, takeOver: options.takeOver }),
     change: {
       ...changeOf(cx, installation, { wanted, accept: options.accept, timeoutMs }),
-      announce: () =>
-        said.forEach((line) => cx.printer.note(line.startsWith('kvup ') ? `  → ${line}` : line)),
+      announce: () => tellScreen(cx.printer, (paint) => said.map((line) => noteText(line, paint))),
     },
     view: vmRolloutView,
     dryRun: {

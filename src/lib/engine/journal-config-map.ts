@@ -90,8 +90,8 @@ function immutable(namespace: string): KvupError {
     {
       object: `configmaps/${journalName} in namespace ${namespace}`,
       remedy: [
-        `kubectl -n ${namespace} get configmap ${journalName} -o yaml | sed '/^immutable: /d' | kubectl replace --force -f -     recreates it with its contents`,
-        'run the same command again',
+        `kubectl -n ${namespace} get configmap ${journalName} -o yaml > ${journalName}.yaml     saves the history`,
+        `delete the ConfigMap, take the line "immutable: true" out of the file, and create it again from the file: without the file the history is lost. Then run the same command again`,
       ],
     },
   )

@@ -1,3 +1,4 @@
+import { mayBePrinted } from './line-guard.ts'
 import { oneLine } from './shell-line.ts'
 
 /** Exit codes are part of the interface: scripts branch on them. docs/exit-codes.md is held to this table by a test. */
@@ -78,7 +79,7 @@ export class KvupError extends Error {
     this.object = object
     const lines = remedy === undefined ? [] : typeof remedy === 'string' ? [remedy] : remedy
     // In every format, a document's too: a line that is pasted is one that kvup made.
-    this.remedy = lines.map(oneLine)
+    this.remedy = lines.map(oneLine).filter(mayBePrinted)
     this.notes = notes ?? []
     this.sought = sought
     this.left = left

@@ -63,7 +63,7 @@ export function unpackHelp(subscription: Subscription, jobs: Known<Job> | undefi
       .slice(0, shownJobs)
       .flatMap((job) => [
         whyItFailed(job, namespace),
-        `kubectl -n ${namespace} delete job/${job.metadata.name} configmap/${job.metadata.name}     once the cause is mended: OLM unpacks again (untested)`,
+        `kubectl -n ${namespace} delete job/${job.metadata.name}     once the cause is mended: OLM unpacks again (untested; the ConfigMap of the same name may have to go as well)`,
       ]),
   }
 }
@@ -118,7 +118,7 @@ export function forgetVersions(name: string, stored: string | undefined): readon
   return [
     shows,
     writes,
-    `kubectl patch crd ${name} --subresource=status --type=merge -p '${JSON.stringify({ status: { storedVersions: [after] } })}'     removes the others (untested with OLM)`,
+    `then set status.storedVersions of the CRD to ${after}: an object that was not written anew can never be read again. Save all of them to a file first`,
   ]
 }
 

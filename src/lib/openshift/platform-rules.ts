@@ -205,10 +205,7 @@ export function oldMaintenance(
       remedy: [
         ...(missing.length > 0 ? ['install the Node Maintenance Operator from the OperatorHub'] : []),
         ...missing.map((one) => `echo ${shellWord(asStandalone(one))} | oc apply -f -`),
-        ...old.map(
-          ({ metadata }) =>
-            `oc delete nodemaintenances.nodemaintenance.kubevirt.io ${shellWord(metadata.name)}     ends the maintenance: its node takes VMs again`,
-        ),
+        `delete the old NodeMaintenance ${someOf(old.map(({ metadata }) => metadata.name))} (nodemaintenance.kubevirt.io): that ends the maintenance, its node takes VMs again`,
       ],
     },
   ]

@@ -1,4 +1,5 @@
 import { KvupError } from '../kube/errors.ts'
+import { mayBePrinted } from '../kube/line-guard.ts'
 
 /** How kvup was called: what a command that it prints has to repeat to mean the same cluster. */
 interface TypedFlags {
@@ -102,24 +103,31 @@ function missingIn(text: string, connection: readonly ConnectionFlag[]): string[
 /** What a plan is sealed over stays to the letter. */
 const sealed: ReadonlySet<string> = new Set(['seal', 'request'])
 
+/** What is handed to a printer without the lines to type that must not be printed. */
+export const withoutDanger = <T>(value: T): T =>
+  inFields(value, (text) => (mayBePrinted(text) ? text : undefined)) as T
+
+type Change = (text: string) => string | undefined
+
 /** What needs no change is not copied: of thousands of rows hardly one does. */
-function inFields(value: unknown, change: (text: string) => string): unknown {
+function inFields(value: unknown, change: Change): unknown {
   if (Array.isArray(value)) return mapped(value, (inner) => inFields(inner, change))
   if (value === null || typeof value !== 'object' || value instanceof Date) return value
   let copy: Record<string, unknown> | undefined
   for (const [key, inner] of Object.entries(value)) {
     const said = inField(key, inner, change)
     if (said !== inner) (copy ??= { ...value })[key] = said
+    if (said === undefined && inner !== undefined) delete copy?.[key]
   }
   return copy ?? value
 }
 
-function inField(key: string, value: unknown, change: (text: string) => string): unknown {
+function inField(key: string, value: unknown, change: Change): unknown {
   if (sealed.has(key)) return value
   return fields.has(key) ? changed(value, change) : inFields(value, change)
 }
 
-function changed(value: unknown, change: (text: string) => string): unknown {
+function changed(value: unknown, change: Change): unknown {
   if (typeof value === 'string') return change(value)
   if (Array.isArray(value)) return mapped(value, (inner) => changed(inner, change))
   return inFields(value, change)
@@ -127,7 +135,9 @@ function changed(value: unknown, change: (text: string) => string): unknown {
 
 function mapped(values: readonly unknown[], change: (value: unknown) => unknown): readonly unknown[] {
   const said = values.map(change)
-  return said.some((value, index) => value !== values[index]) ? said : values
+  return said.some((value, index) => value !== values[index])
+    ? said.filter((value) => value !== undefined)
+    : values
 }
 
 function errorAsTyped(error: unknown, parts: CommandSpeech['parts']): unknown {

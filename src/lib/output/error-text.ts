@@ -1,7 +1,7 @@
 import { brief, displayWidth, pad, helpLine } from './text.ts'
 import { describeError, type Paint } from './printer.ts'
 import { approvalNeeded, KvupError, Unforeseen } from '../kube/errors.ts'
-import { sanitise, sanitiseDeep, sanitiseLine } from './terminal.ts'
+import { readsAsLead, sanitise, sanitiseDeep, sanitiseLine, toType } from './terminal.ts'
 import { type Room, stateLines } from './views/cluster-state.ts'
 
 /** Lines for stderr: the failure, its object and cause indented, then what helps behind an arrow. Bugs say so; the stack only from `-v 6`. */
@@ -15,14 +15,17 @@ export function errorLines(
   const isTheirTurn = error.reason === approvalNeeded
   const object = error.object === undefined ? [] : [sanitiseLine(error.object)]
   const details = [
-    ...rest.map((line) => notALine(brief(sanitiseLine(line)))),
+    ...rest
+      .map((line) => brief(sanitiseLine(line)).trimStart())
+      .filter((line) => line !== '')
+      .map((line) => `| ${line}`),
     ...object.filter((text) => !error.message.includes(text)),
   ]
   return [
     isTheirTurn
       ? paint.strong(sanitiseLine(first))
       : `${error.reason === 'answered-no' ? '' : `${paint.bad('error:')} `}${brief(sanitiseLine(first))}`,
-    ...details.filter((line) => line !== '').map((line) => `  ${line}`),
+    ...details.map((line) => `  ${line}`),
     ...causeLines(error, verbosity),
     ...(error.left === undefined
       ? [
@@ -33,9 +36,9 @@ export function errorLines(
   ]
 }
 
-/** A line behind the first may be somebody else's: one that begins as a line of what helps or a new error does is neither. */
+/** A note may be somebody else's: one that begins as a line of what helps or a new error does is neither. */
 const notALine = (line: string): string =>
-  /^\s*(?:→|->|error:)/u.test(line) ? `| ${line.trimStart()}` : line
+  readsAsLead.test(line.trimStart()) || /^\s*(?:error|warning):/iu.test(line) ? `| ${line.trimStart()}` : line
 
 /** `command     what it does`: the second halves stand below each other. One that accepts a risk is no next line, but another one. */
 export function remedyLines(remedy: readonly string[], { mark }: Pick<Paint, 'mark'>): string[] {
@@ -43,14 +46,17 @@ export function remedyLines(remedy: readonly string[], { mark }: Pick<Paint, 'ma
   const width = Math.max(0, ...split.filter(([, why]) => why).map(([command = '']) => displayWidth(command)))
   return split.map(([command = '', ...why]) => {
     const line = why.length > 0 ? `${pad(command, width)}   ${why.join(' ')}` : command
-    return `  ${/^(?:# )?accepts /u.test(why[0] ?? '') ? `Or: ${line}` : helpLine(line, { mark })}`
+    return `  ${/^(?:# )?accepts /u.test(why[0] ?? '') ? toType('Or:', line) : helpLine(line, { mark })}`
   })
 }
 
 /** `Next: LINE`, and what else helps below it. */
 function nextLines([first, ...more]: readonly string[], paint: Paint): string[] {
   const [command = '', why] = sanitiseLine(first ?? '').split(/ {3,}/)
-  const next = [...(command === '' ? [] : [`Next: ${command}`]), ...(why === undefined ? [] : [`    ${why}`])]
+  const next = [
+    ...(command === '' ? [] : [toType('Next:', command)]),
+    ...(why === undefined ? [] : [`    ${why}`]),
+  ]
   return [...next, ...remedyLines(more, paint)]
 }
 

@@ -18,8 +18,8 @@ import {
   isColoured,
   isLive,
   isUnicode,
-  onlyColours,
   paintFor,
+  printedLine,
   sanitise,
   type Stream,
   withoutRunnerCommands,
@@ -35,7 +35,7 @@ import type {
   Size,
   View,
 } from './printer.ts'
-import type { CommandSpeech } from './command-line.ts'
+import { type CommandSpeech, withoutDanger } from './command-line.ts'
 
 /** What a printer needs to know. Flags are as typed; nothing is read from the process. */
 export interface PrinterOptions {
@@ -97,7 +97,8 @@ export async function openPrinter(asked: PrinterOptions): Promise<OpenPrinter> {
     options.sortBy === undefined
       ? asItIs
       : (await import('./formats/jsonpath-formats.ts')).itemSorter(options.sortBy)
-  const give: typeof answer.give = (given) => answer.give({ ...given, document: sort(given.document) })
+  const give: typeof answer.give = (given) =>
+    answer.give({ ...given, document: sort(withoutDanger(given.document)) })
   const tellRows = sort === asItIs ? rowsIn(format, how, give) : collectedRows(give)
   let rows: OpenRows | undefined
   return {
@@ -105,17 +106,22 @@ export async function openPrinter(asked: PrinterOptions): Promise<OpenPrinter> {
       give({ document, view, status }),
     rows<Row, T extends Document>(kind: string, view: RowsView<Row, T>): Rows<Row, T> {
       rows = tellRows(kind, view as unknown as RowsView<unknown, Document>)
-      return rows.rows
+      const { rows: to } = rows
+      return {
+        add: (more) => to.add(withoutDanger(more)),
+        end: (document, status) => to.end(withoutDanger(document), status),
+      }
     },
     unchanged<T extends Document>(document: T, view: View<T>) {
       if (page && (format.is === 'table' || format.is === 'wide'))
         give({ document, view, status: 'complete' })
     },
     event(event) {
-      answer.event?.(event)
-      story.event(event)
+      const shown = withoutDanger(event)
+      answer.event?.(shown)
+      story.event(shown)
     },
-    observe: (observation) => answer.observe?.(observation),
+    observe: (observation) => answer.observe?.(withoutDanger(observation)),
     timeBy: (other) => clock.follow(other),
     awaiting: story.awaiting,
     note: story.note,
@@ -128,7 +134,7 @@ export async function openPrinter(asked: PrinterOptions): Promise<OpenPrinter> {
       for (const line of lines(paint)
         .flatMap((one) => wrap(one, room))
         .flatMap(broken))
-        story.aside(() => options.stderr.write(`${inLocale(onlyColours(line), paint)}\n`))
+        story.aside(() => options.stderr.write(`${inLocale(printedLine(line), paint)}\n`))
     },
     warn: story.warn,
     finish(error) {

@@ -82,8 +82,8 @@ export interface Paint {
   warn(text: string): string
   dim(text: string): string
   strong(text: string): string
-  /** ✔ ✖ ▸ ! → · or their ASCII stand-ins. */
-  readonly mark: { done: string; failed: string; running: string; warning: string; next: string; dot: string }
+  /** ✔ ✖ ▸ ! → · or their ASCII stand-ins. `next` leads to a line to type, and only that; `to` from one version to another. */
+  readonly mark: Readonly<Record<'done' | 'failed' | 'running' | 'warning' | 'next' | 'to' | 'dot', string>>
   /** `███░░` of that many cells. */
   bar(done: number, total: number, cells: number): string
 }

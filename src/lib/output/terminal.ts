@@ -44,15 +44,44 @@ export function isUnicode(env: Environment): boolean {
   return isSet(env['WT_SESSION'])
 }
 
+/** Stands before what kvup made to be typed. `sanitise` takes it out of every text of somebody else, and `printedLine` out of every line at last. */
+export const own = '\u2060'
+
+/** A line to type behind its word: `Next: kvup status`. */
+export const toType = (lead: string, line: string): string => `${own}${lead} ${line}`
+
+/** Reads as what leads to a line to type: an arrow of any kind, or the word of one. */
+export const readsAsLead =
+  /^(?:[\u2190-\u21ff\u2794-\u27be\u27f0-\u27ff\u2900-\u297f\u2b00-\u2b11]|[-=~]+>|(?:next|then|or|details|back|look):(?!\S))/iu
+
+/* oxlint-disable-next-line no-control-regex */
+const indentation = /^(?:\s|\u001b\[[0-9;]*m)*/u
+
+/** What stands in a terminal or file: nothing but text and colours. A line that kvup did not make to be typed, and that begins as one, is somebody's text and gets a bar. */
+export function printedLine(line: string): string {
+  const indent = indentation.exec(line)?.[0] ?? ''
+  const rest = line.slice(indent.length)
+  return onlyColours(readsAsLead.test(rest) ? `${indent}| ${rest}` : line)
+}
+
 const unicodeMarks: Paint['mark'] = {
   done: '✔',
   failed: '✖',
   running: '▸',
   warning: '!',
-  next: '→',
+  next: `${own}→`,
+  to: '→',
   dot: '·',
 }
-const asciiMarks: Paint['mark'] = { done: '+', failed: 'x', running: '>', warning: '!', next: '->', dot: '-' }
+const asciiMarks: Paint['mark'] = {
+  done: '+',
+  failed: 'x',
+  running: '>',
+  warning: '!',
+  next: `${own}->`,
+  to: '->',
+  dot: '-',
+}
 
 /** The words' colours and the marks for one stream. */
 export function paintFor(style: { colour: boolean; unicode: boolean }): Paint {

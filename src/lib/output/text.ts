@@ -1,5 +1,6 @@
+import { mayBePrinted } from '../kube/line-guard.ts'
 import { isCommand, programs } from '../kube/shell-line.ts'
-import { onOneLine, sanitise } from './terminal.ts'
+import { onOneLine, own, readsAsLead, sanitise } from './terminal.ts'
 import { onSingleLine, shorten } from '../kube/text.ts'
 
 /** Columns that East Asian and emoji characters take two of; combining marks and joiners take none. */
@@ -18,7 +19,8 @@ function graphemesOf(text: string): Iterable<Intl.SegmentData> {
 }
 
 /** How many terminal columns a text without escape sequences takes. */
-export function displayWidth(text: string): number {
+export function displayWidth(shown: string): number {
+  const text = shown.replaceAll(own, '')
   if (narrow.test(text)) return text.length
   let width = 0
   for (const { segment } of graphemesOf(text)) width += graphemeWidth(segment)
@@ -76,40 +78,56 @@ export function paintedWidth(line: string): number {
 }
 
 const label = /^\S+(?: \S+)* {2,}(?=\S)/
-/** The arrow is the first thing after blanks and colours. */
+/** The arrow is the first thing after blanks. */
 const arrow = /^ *(?:→|->|Next:) /
 const painted = String.raw`(?:\u001b\[[0-9;]*m)*`
-const program = `(?:${programs.join('|')}) `
-/** What stands before a command: blanks or a label, and an arrow or a word that says so. */
-const leadOfCommand = new RegExp(
-  `^${painted}(?:\\S+(?: \\S+)* {2,}| *)${painted}(?:→|->|Next:|Then:|Or:|Details:|Back:)${painted} +${painted}(?=${program})`,
-  'u',
-)
-/** A sentence goes on in a command. */
-const commandInside = new RegExp(`(?<=\\S) (?=${painted}(?:→|->)${painted} ${program})`, 'u')
+const leadToType = new RegExp(`${painted}${own}`, 'u')
+/** The arrow or word before a command that kvup made. */
+const leadOfCommand = new RegExp(`^${painted}${own}\\S+ +${painted}(?=(?:${programs.join('|')}) )`, 'u')
 
 /**
  * The line as it fits a terminal: broken between words, what goes on stands below the text behind its label or arrow. A command
- * behind an arrow is broken so that it can be pasted. A word of a sentence that is too long is left to the terminal.
+ * that kvup made is broken so that it can be pasted. A word of a sentence that is too long is left to the terminal.
  */
 export function wrap(text: string, columns: number): string[] {
-  const line = onOneLine(text)
+  const line = withPlainBlanks(onOneLine(text))
+  if (line.includes(own) && !mayBePrinted(sanitise(line.slice(line.indexOf(own))))) return []
   if (!Number.isFinite(columns) || paintedWidth(line) <= columns) return [line]
-  const lead = leadOfCommand.exec(line)?.[0]
-  if (lead !== undefined) return wrapCommand(lead, line.slice(lead.length), columns)
-  const at = line.search(commandInside)
-  if (at < 0) return wrapText(line, columns)
-  return [...wrap(line.slice(0, at), columns), ...wrap(`  ${line.slice(at + 1)}`, columns)]
+  const at = line.search(leadToType)
+  const lead = at < 0 ? undefined : leadOfCommand.exec(line.slice(at))?.[0]
+  if (lead === undefined) return wrapText(line, columns)
+  const before = line.slice(0, at)
+  if (/^(?:\S+(?: \S+)* {2,}| *)$/u.test(sanitise(before)))
+    return wrapCommand(before + lead, line.slice(at + lead.length), columns)
+  return [...wrapText(before.trimEnd(), columns), ...wrap(`  ${line.slice(at)}`, columns)]
 }
+
+/** Blanks that are none to a shell and look like one: a line is broken at them too. */
+const withPlainBlanks = (text: string): string =>
+  text.replaceAll(/[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]/gu, ' ')
 
 /** Unpainted text broken between words, and inside of a word that is too long: no line is wider than `columns`. */
 export function fill(text: string, columns: number): string[] {
-  const words = text.split(/(?<=\S)(?= )/)
-  return filled(words, { columns, indent: '' }).flatMap((line) => pieces(line, columns))
+  const words = withPlainBlanks(text).split(/(?<=\S)(?= )/)
+  return filled(words, { columns, indent: '' }).flatMap((line) => piecesWithoutLead(line, columns))
 }
 
 function wrapText(line: string, columns: number): string[] {
-  return filled(line.split(/(?<=\S)(?= )/), { columns, indent: ' '.repeat(indentOf(line, columns)) })
+  const shape = { columns, indent: ' '.repeat(indentOf(line, columns)) }
+  return filled(line.split(/(?<=\S)(?= )/), shape).flatMap((one) =>
+    // The terminal would break it, before an arrow as anywhere else.
+    paintedWidth(one) > columns && foreignLead.test(one) ? piecesWithoutLead(sanitise(one), columns) : [one],
+  )
+}
+
+/** Somewhere in a text. */
+const foreignLead = new RegExp(readsAsLead.source.replace('^', ''), 'iu')
+
+/** As `pieces`: none but the first begins as a line to type does. */
+function piecesWithoutLead(text: string, columns: number): string[] {
+  const all = pieces(text, columns)
+  if (!all.slice(1).some((piece) => readsAsLead.test(piece))) return all
+  return pieces(text, columns - 1).map((piece) => (readsAsLead.test(piece) ? `|${piece}` : piece))
 }
 
 /**
@@ -222,16 +240,25 @@ interface Shape {
   indent: string
 }
 
+/** No line but the first begins as a line to type does: the word before goes along with what reads so, or else a bar. */
 function filled(words: readonly string[], { columns, indent }: Shape): string[] {
   const lines: string[] = []
-  let current = ''
+  let current: string[] = []
   for (const word of words) {
-    const begun = sanitise(current).trim()
-    const isFull = begun !== '' && !isMark(begun) && paintedWidth(current + word) > columns
-    if (isFull) lines.push(current)
-    current = isFull ? indent + word.trimStart() : current + word
+    const begun = sanitise(current.join('')).trim()
+    const isFull = begun !== '' && !isMark(begun) && paintedWidth(current.join('') + word) > columns
+    if (!isFull) current.push(word)
+    else {
+      const isLead = (text: string) => readsAsLead.test(sanitise(text).trim())
+      const last = isLead(word) ? (current.slice(1).at(-1) ?? '') : undefined
+      const isTaken = last !== undefined && last !== '' && !isLead(last)
+      if (isTaken) current.pop()
+      const along = last === undefined ? '' : isTaken ? last : ' |'
+      lines.push(current.join(''))
+      current = [indent + (along + word).trimStart()]
+    }
   }
-  return [...lines, current]
+  return [...lines, current.join('')]
 }
 
 /** An arrow or another mark stays with the word behind it. */

@@ -258,7 +258,7 @@ export async function leftoverWebhooks({ reader }: Cluster): Promise<readonly Ho
       level: 'warning',
       summary: `${metadata.name} was left behind and still refuses new APIs`,
       remedy: [
-        `kubectl delete validatingwebhookconfiguration ${metadata.name}     nothing is lost: virt-operator has not deleted it`,
+        `kubectl get validatingwebhookconfiguration ${metadata.name} -o yaml     shows it; nothing is lost when it is deleted: virt-operator left it behind`,
       ],
     }))
   } catch (error) {

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { allChecks, type ReportedCheck } from '../../../src/lib/checks/check-run.ts'
 import { type CheckDocument, wholeCheckView } from '../../../src/lib/output/views/check-report.ts'
-import { paintFor } from '../../../src/lib/output/terminal.ts'
+import { paintFor, printedLine } from '../../../src/lib/output/terminal.ts'
 import { expected } from '../kubevirt/example.ts'
 import { runText } from '../run-text.ts'
 import {
@@ -102,10 +102,9 @@ describe('fails', () => {
 /** What these checks bring to the page, but for the tally of all: each new check would change it in every folder. */
 function linesOf(document: CheckDocument, items: readonly ReportedCheck[]): string[] {
   const page = (all: readonly ReportedCheck[]) =>
-    wholeCheckView.text({ ...document, items: all }, paint, {
-      columns: Number.POSITIVE_INFINITY,
-      wide: false,
-    })
+    wholeCheckView
+      .text({ ...document, items: all }, paint, { columns: Number.POSITIVE_INFINITY, wide: false })
+      .map(printedLine)
   const passed = document.items.map((item): ReportedCheck =>
     items.includes(item) ? { ...item, is: 'passed', findings: [] } : item,
   )

@@ -132,19 +132,21 @@ test('one-kubevirt names the one that nobody follows', () => {
   const found = evidence()
   const [one] = itemsOf(found.kubevirts)
   if (one === undefined) throw new Error('no KubeVirt')
+  const asked = question()
   const second = { ...one, metadata: { ...one.metadata, namespace: 'virt', uid: 'other' } }
   const both = evidence({ kubevirts: known(one, second) })
-  const asked = question()
   expect(ask(oneKubeVirt).is).toBe('passed')
+  const { uid: _, ...metadata } = one.metadata
+  const ofFile = evidence({ kubevirts: known({ ...one, metadata }) })
+  expect(ask(oneKubeVirt, { snapshot: ofFile, installation: asked.installation }).is).toBe('passed')
   expect(
     ask(oneKubeVirt, { snapshot: both, installation: asked.installation, rolloutStatus: asked.rolloutStatus })
       .findings,
   ).toMatchObject([
     {
       level: 'blocker',
-      remedy: [
-        'kubectl -n virt delete kubevirt kubevirt     virt-operator ignores this one; deleting the other one removes KubeVirt, and VMs go down',
-      ],
+      objects: ['kubevirt/virt/kubevirt'],
+      remedy: [expect.stringMatching(/^delete virt\/kubevirt by hand, and only it: /u)],
     },
   ])
 })
@@ -225,15 +227,17 @@ describe('crd-stored-versions', () => {
       {
         level: 'blocker',
         remedy: [
-          'kubectl get virtualmachineexports.export.kubevirt.io -A -o json | kubectl replace -f -',
-          `kubectl patch crd virtualmachineexports.export.kubevirt.io --subresource=status --type=merge -p '{"status":{"storedVersions":["v1beta1"]}}'`,
+          expect.stringContaining(
+            'kubectl get virtualmachineexports.export.kubevirt.io -A -o json | kubectl replace -f - ',
+          ),
+          expect.stringContaining('set status.storedVersions of the CRD to v1beta1: '),
         ],
       },
     ])
   })
   test('the only one that is stored is replaced by the one that will be', () => {
     const { findings } = ask(crdStoredVersions, { snapshot: exporting('v1alpha1'), target: 'v1.9.0' })
-    expect(findings[0]?.remedy[1]).toContain('{"storedVersions":["v1beta1"]}')
+    expect(findings[0]?.remedy[1]).toContain('to v1beta1: ')
   })
   test('while it is what new objects are stored as, writing them again would not help', () => {
     const found = evidence({

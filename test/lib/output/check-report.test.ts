@@ -9,7 +9,7 @@ import {
   junit,
   wholeCheckView,
 } from '../../../src/lib/output/views/check-report.ts'
-import { paintFor } from '../../../src/lib/output/terminal.ts'
+import { paintFor, printedLine } from '../../../src/lib/output/terminal.ts'
 import { evidence, question, unread } from '../checks/evidence.ts'
 import { type Element, parseXml } from './parse-xml.ts'
 
@@ -88,7 +88,7 @@ describe('what stops', () => {
 
 const paint = paintFor({ colour: false, unicode: true })
 const textOf = (document: CheckDocument, size: { columns?: number; wide?: boolean } = {}) =>
-  checkView.text(document, paint, { columns: Infinity, wide: false, ...size })
+  checkView.text(document, paint, { columns: Infinity, wide: false, ...size }).map(printedLine)
 
 test('as text: verdict, findings with what helps, worst first, what passed in numbers, the verdict and the next line last', () => {
   expect(textOf({ ...documentOf(), to: 'v1.9.0', cluster })).toEqual([
@@ -121,7 +121,7 @@ test('no title that is true of a pass heads what did not pass', () => {
 })
 
 const wholeText = (document: CheckDocument) =>
-  wholeCheckView.text(document, paint, { columns: Infinity, wide: false })
+  wholeCheckView.text(document, paint, { columns: Infinity, wide: false }).map(printedLine)
 
 test('what was accepted stands under its own heading with its reason, without what would help, and the counts add up', () => {
   const text = textOf(documentOf(accepted))

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { paintFor } from '../../../src/lib/output/terminal.ts'
+import { paintFor, printedLine } from '../../../src/lib/output/terminal.ts'
 import { plainLines } from '../../../src/lib/output/progress/progress-output.ts'
 import { SimClock } from '../../../src/simulator/simulated-clock.ts'
 import type { RunEvent } from '../../../src/lib/engine/step.ts'
@@ -9,7 +9,7 @@ function open(start = at('13:14'), verbose = false) {
   const lines: string[] = []
   const clock = new SimClock(start)
   const plain = plainLines(
-    (line) => lines.push(line),
+    (line) => lines.push(printedLine(line)),
     clock,
     paintFor({ colour: false, unicode: true }),
     verbose,

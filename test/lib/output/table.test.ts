@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { ageAt, humanAge } from '../../../src/lib/output/age.ts'
 import { cut, displayWidth } from '../../../src/lib/output/text.ts'
-import { paintFor } from '../../../src/lib/output/terminal.ts'
+import { paintFor, printedLine } from '../../../src/lib/output/terminal.ts'
 import type { Column } from '../../../src/lib/output/printer.ts'
 import { table, tableInParts } from '../../../src/lib/output/table.ts'
 
@@ -102,14 +102,19 @@ describe('where a row has no room', () => {
   })
 
   test('a command stands below the row before any text is broken, and can be pasted', () => {
-    expect(table(vmColumns, [database, ...plain.slice(0, 1)], { columns: 100, wide: true })).toEqual([
+    expect(
+      table(vmColumns, [database, ...plain.slice(0, 1)], { columns: 100, wide: true }).map(printedLine),
+    ).toEqual([
       'NAME         NODE        WHY',
       `database-0   worker-12   ${disk}`,
       `  → ${restart}`,
       'a            worker-1    <none>',
     ])
     const narrow = table(vmColumns, [database], { columns: 34, wide: true })
-    expect(narrow.slice(-2)).toEqual(['  → virtctl restart database-0 \\', '      -n production'])
+    expect(narrow.slice(-2).map(printedLine)).toEqual([
+      '  → virtctl restart database-0 \\',
+      '      -n production',
+    ])
   })
 
   test('several texts below a row have their headings before them', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { displayWidth, fenced, inlineCode, markdownText } from '../../../src/lib/output/text.ts'
-import { paintFor } from '../../../src/lib/output/terminal.ts'
+import { paintFor, printedLine } from '../../../src/lib/output/terminal.ts'
 import { diffText, stepDiff } from '../../../src/lib/output/views/dry-run.ts'
 import { planView } from '../../../src/lib/output/views/upgrade/upgrade-plan.ts'
 import type { PlanDocument } from '../../../src/lib/upgrade/plan/plan-document.ts'
@@ -8,7 +8,7 @@ import { samplePlan } from './sample-plan.ts'
 
 const paint = paintFor({ colour: false, unicode: true })
 const page = (plan: PlanDocument, columns: number, wide = false, rows?: number) =>
-  planView.text(plan, paint, { columns, wide, ...(rows !== undefined && { rows }) })
+  planView.text(plan, paint, { columns, wide, ...(rows !== undefined && { rows }) }).map(printedLine)
 const markdown = (plan: PlanDocument) => planView.formats?.markdown?.(plan) ?? ''
 
 const blocker = (remedy: string[]): PlanDocument => ({

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { paintFor } from '../../../src/lib/output/terminal.ts'
+import { paintFor, printedLine } from '../../../src/lib/output/terminal.ts'
 import type { WorkloadsUpdateDocument } from '../../../src/lib/vms/waves/wave-run.ts'
 import { workloadsUpdateView } from '../../../src/lib/output/views/vms/wave-run.ts'
 import type { UpdatedVm } from '../../../src/lib/vms/waves/update-run.ts'
@@ -41,7 +41,7 @@ function told(items: readonly UpdatedVm[], more: More): readonly string[] {
     ...more,
   }
   const paint = paintFor({ colour: false, unicode: true })
-  return workloadsUpdateView.text(document, paint, { columns: Infinity, wide: false })
+  return workloadsUpdateView.text(document, paint, { columns: Infinity, wide: false }).map(printedLine)
 }
 
 test('one that only a restart helps is named; several are restarted in an order, by one command', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Entry, Override } from '../../../src/lib/engine/journal.ts'
-import { paintFor } from '../../../src/lib/output/terminal.ts'
-import { headAndDetails, stateLines } from '../../../src/lib/output/views/cluster-state.ts'
+import { paintFor, printedLine } from '../../../src/lib/output/terminal.ts'
+import { headAndDetails, stateLines as markedLines } from '../../../src/lib/output/views/cluster-state.ts'
 import {
   clusterState,
   noCluster,
@@ -537,6 +537,7 @@ test('no cluster name, no word of one', () => {
 })
 
 describe('drawn', () => {
+  const stateLines = (...given: Parameters<typeof markedLines>) => markedLines(...given).map(printedLine)
   const paint = paintFor({ colour: false, unicode: true })
   const update = { to: 'v1.8.4', next: 'kvup upgrade --to v1.8.4', details: 'kvup check --to v1.8.4' }
   const offered = clusterState({ report: well, cluster: 'prod-eu', update })

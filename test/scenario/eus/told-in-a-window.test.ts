@@ -3,7 +3,7 @@ import { history } from '../../../src/commands/history.ts'
 import { status } from '../../../src/commands/status/status.ts'
 import { Leases } from '../../../src/lib/kube/kinds/core-kinds.ts'
 import { errorLines } from '../../../src/lib/output/error-text.ts'
-import { paintFor } from '../../../src/lib/output/terminal.ts'
+import { paintFor, printedLine } from '../../../src/lib/output/terminal.ts'
 import { leaseName } from '../../../src/lib/engine/lease.ts'
 import { type Ended, play, type Stage } from '../stage.ts'
 import { borrowedFields, eusAbortOn, restoreOn, eusRunOn, eusStatusOn, small418 } from './window-stage.ts'
@@ -104,7 +104,9 @@ test('without --approve the line that would end at the same place is not offered
     const line = 'kvup eus run --graph-file graph.json'
     const { text, code, error } = await eusRunOn(stage, { approve: false }, { commandLine: line })
     expect(code).toBe(3)
-    const printed = errorLines(error, paintFor({ colour: false, unicode: true })).join('\n')
+    const printed = errorLines(error, paintFor({ colour: false, unicode: true }))
+      .map(printedLine)
+      .join('\n')
     expect(printed).toMatch(
       /^Stopped before InstallPlan \S+: it waits for your approval\. It installs HyperConverged 4\.19\.\d+ with KubeVirt v1\.\d\.\d\.$/mu,
     )

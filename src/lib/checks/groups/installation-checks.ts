@@ -106,7 +106,11 @@ export const oneKubeVirt = check({
   needs: ['kubevirts'],
   blocks: true,
   assess({ snapshot, installation }) {
-    const others = itemsOf(snapshot.kubevirts).filter(({ metadata }) => metadata.uid !== installation.uid)
+    // One from a file may have no uid.
+    const others = itemsOf(snapshot.kubevirts).filter(
+      ({ metadata: { namespace, name } }) =>
+        namespace !== installation.namespace || name !== installation.name,
+    )
     if (others.length === 0) return undefined
     const names = others.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`)
     return {
@@ -114,10 +118,9 @@ export const oneKubeVirt = check({
       level: 'blocker',
       summary: `virt-operator manages ${installation.namespace}/${installation.name} and ignores ${names.join(', ')}`,
       objects: names.map((name) => `kubevirt/${name}`),
-      remedy: others.map(
-        ({ metadata }) =>
-          `kubectl -n ${metadata.namespace} delete kubevirt ${metadata.name}     virt-operator ignores this one; deleting the other one removes KubeVirt, and VMs go down`,
-      ),
+      remedy: [
+        `delete ${names.join(', ')} by hand, and only ${names.length === 1 ? 'it' : 'these'}: virt-operator ignores ${names.length === 1 ? 'it' : 'them'}. Deleting ${installation.namespace}/${installation.name} removes KubeVirt, and VMs go down. Save both to a file first`,
+      ],
     }
   },
 })

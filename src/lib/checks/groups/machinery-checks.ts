@@ -9,7 +9,7 @@ import { holds, type SilentLease } from '../../kubevirt/lease-holders.ts'
 import { since } from '../../kube/timestamps.ts'
 import { apiServiceRemedy } from '../../kubevirt/diagnosis/health.ts'
 import { clockSkew as inWords } from '../../kube/clock.ts'
-import { endpointsLine, shellWord } from '../../kube/shell-line.ts'
+import { endpointsLine, shellWord, withPurpose } from '../../kube/shell-line.ts'
 
 /** Without it restarts fail, namespaces do not end, discovery is stale (facts 2.10 and 8: #9905, #9725). */
 export const apiServices = check({
@@ -120,9 +120,10 @@ function webhookFinding(
 function remedyFor({ configuration, service }: Gate, namespace: string): string[] {
   const { kind, metadata } = configuration
   const object = `${kind.toLowerCase()} ${shellWord(metadata.name)}`
+  const shown = `kubectl get ${object} -o yaml`
   return isTemporary(metadata.name)
-    ? [`kubectl delete ${object}     nothing is lost: virt-operator has not deleted it`]
-    : [endpointsLine(service, namespace), `kubectl get ${object} -o yaml`]
+    ? [withPurpose(shown, 'shows it; nothing is lost when it is deleted: virt-operator left it behind')]
+    : [endpointsLine(service, namespace), shown]
 }
 
 const days = 86_400_000

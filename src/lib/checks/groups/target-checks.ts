@@ -235,7 +235,7 @@ function forgotten(
   const overrides = status?.storedVersions?.filter((version) => !stored.includes(version)) ?? []
   const after = overrides.length > 0 ? overrides : [now]
   return [
-    `kubectl get ${name} -A -o json | kubectl replace -f -`,
-    `kubectl patch crd ${name} --subresource=status --type=merge -p '${JSON.stringify({ status: { storedVersions: after } })}'`,
+    `kubectl get ${name} -A -o json | kubectl replace -f -     writes every object once, in the version that is stored now`,
+    `then set status.storedVersions of the CRD to ${after.join(', ')}: an object that was not written anew can never be read again. Save all of them to a file first`,
   ]
 }

@@ -246,13 +246,9 @@ export function evacuationRemedy(
 ): readonly string[] {
   const [place, vmi] = [shellWord(namespace), shellWord(name)]
   if (isBefore(versionOf(version), 7)) {
-    const path = '/status/evacuationNodeName'
-    const patch = [
-      { op: 'test', path, value: node },
-      { op: 'remove', path },
-    ]
     return [
-      `kubectl -n ${place} patch virtualmachineinstance ${vmi} --type=json -p ${shellWord(JSON.stringify(patch))}     removes the mark (untested; virtctl evacuate-cancel needs KubeVirt v1.7)`,
+      `migrate or restart the VM, which takes the mark of ${node} away: before KubeVirt v1.7 nothing else does (status.evacuationNodeName)`,
+      `kubectl -n ${place} get virtualmachineinstance ${vmi} -o jsonpath='{.status.evacuationNodeName}'     shows the mark`,
     ]
   }
   return [`virtctl -n ${place} evacuate-cancel vmi ${vmi}     removes the mark (virtctl v1.7 or newer)`]

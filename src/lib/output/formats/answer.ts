@@ -13,7 +13,7 @@ import {
 } from '../printer.ts'
 import { onSingleLine } from '../../kube/text.ts'
 import { jsonLine, jsonText, type OutputFormat, templateError } from './output-format.ts'
-import { escapeUnsafe, inLocale, onlyColours, sanitise, sanitiseDeep, sanitiseLine } from '../terminal.ts'
+import { escapeUnsafe, inLocale, printedLine, sanitise, sanitiseDeep, sanitiseLine } from '../terminal.ts'
 import type { RunEvent } from '../../engine/step.ts'
 import type { PageLines } from '../progress/progress-output.ts'
 import { table, tableInParts } from '../table.ts'
@@ -136,7 +136,7 @@ function viewAnswer(how: Answering): Answer {
   const shown = ({ document, view }: Given, size: Size) =>
     view
       .text(sanitiseDeep(document), how.paint, size)
-      .map((line) => inLocale(unbroken(onlyColours(line)), how.paint))
+      .map((line) => inLocale(printedLine(unbroken(line)), how.paint))
   const timed = (given: Given) => {
     const size = how.size()
     return timedLines(shown(given, { ...size, columns: atTime(size.columns) }), how.now())
@@ -175,7 +175,7 @@ async function quietAnswer(how: Answering): Promise<Answer> {
       if (given.status === 'failed') return
       const verdict = verdictOf(sanitiseDeep(given.document))
       if (verdict === undefined) return all.give(given)
-      const text = `${inLocale(onSingleLine(verdict.text), how.paint)}\n`
+      const text = `${inLocale(printedLine(onSingleLine(verdict.text)), how.paint)}\n`
       if (text !== said) how.write(text)
       said = text
     },
@@ -285,7 +285,7 @@ function belowOf(
 
 function tableRows(view: RowsView<unknown, Document>, how: Answering): OpenRows {
   const write = (lines: readonly string[]) => {
-    const text = lines.map((line) => `${inLocale(onlyColours(line), how.paint)}\n`).join('')
+    const text = lines.map((line) => `${inLocale(printedLine(line), how.paint)}\n`).join('')
     if (text !== '') how.write(text)
   }
   const part = tableInParts(view.columns.map(sanitised), { ...how.size(), paint: how.paint })

@@ -1,5 +1,5 @@
 import { cut, displayWidth, fill, paintedWidth, pieces, wrap, helpLine } from '../text.ts'
-import { inLocale, sanitiseLine, type Stream } from '../terminal.ts'
+import { inLocale, printedLine, sanitiseLine, type Stream } from '../terminal.ts'
 import type { RunEvent } from '../../engine/step.ts'
 import type { Clock } from '../../kube/clock.ts'
 import { spanText } from '../../kube/duration.ts'
@@ -411,7 +411,7 @@ function footer(run: RunProgress, frame: Frame): Line[] {
       { text, tone: state.is === 'stalled' ? 'bad' : 'warn' },
     ]),
     ...remedy
-      .flatMap((line) => whole(`  ${helpLine(sanitiseLine(line), { mark: { next: '→' } })}`, frame))
+      .flatMap((line) => whole(`  ${helpLine(sanitiseLine(line), frame.paint)}`, frame))
       .map((text): Line => [{ text }]),
     ...(end === undefined ? [] : whole(`  ${end}`, frame)).map((text): Line => [{ text, tone: 'warn' }]),
   ]
@@ -419,7 +419,7 @@ function footer(run: RunProgress, frame: Frame): Line[] {
 
 /** Nothing of it cut: it ends in a name, a version or a command. */
 const whole = (text: string, { columns, paint }: Frame): string[] =>
-  wrap(inLocale(text, paint), columns).flatMap((line) => pieces(line, columns))
+  wrap(inLocale(text, paint), columns).flatMap((line) => pieces(printedLine(line), columns))
 
 function ellipsis(paint: Paint): string {
   return inLocale('…', paint) === '…' ? '…' : '~'

@@ -4,7 +4,15 @@ import { BusySign } from './busy-sign.ts'
 import { frameInterval, LiveRegion, LiveView } from './live-view.ts'
 import { exitCode, KvupError } from '../../kube/errors.ts'
 import { errorLines, remedyLines } from '../error-text.ts'
-import { type Environment, inLocale, isLive, sanitise, sanitiseLine, type Stream } from '../terminal.ts'
+import {
+  type Environment,
+  inLocale,
+  isLive,
+  printedLine,
+  sanitise,
+  sanitiseLine,
+  type Stream,
+} from '../terminal.ts'
 import type { Paint } from '../printer.ts'
 import { cut, paintedWidth, wrap } from '../text.ts'
 import { timeOfDay } from '../age.ts'
@@ -52,7 +60,7 @@ export function tellStory(telling: Telling): Story {
   const { stream, paint } = telling
   const columns = () => (stream.isTTY === true ? (stream.columns?.() ?? 80) : Infinity)
   const writeLine = (line: string) =>
-    wrap(inLocale(line, paint), columns()).forEach((part) => stream.write(`${part}\n`))
+    wrap(inLocale(line, paint), columns()).forEach((part) => stream.write(`${printedLine(part)}\n`))
   const { busy, view, told } = tellers(telling, writeLine)
   const stop = telling.beat(frameInterval, () => {
     busy?.tick()

@@ -14,7 +14,7 @@ import {
   helpLine,
   plainHelpLine,
 } from '../text.ts'
-import { onOneLine } from '../terminal.ts'
+import { onOneLine, toType } from '../terminal.ts'
 import type { ClusterAddress } from '../../kube/cluster.ts'
 import { element, escaped, xmlFile } from '../formats/junit.ts'
 
@@ -147,7 +147,7 @@ function severityOf({ accepted, level }: ReportedFinding, check?: ReportedCheck)
 function headLine(document: CheckDocument, shown: readonly Shown[], paint: Paint): string {
   const { cluster } = document
   const on = cluster === undefined ? '' : ` on ${clusterText(cluster)}`
-  return `${verdict(document, paint)}: ${countsText(document, shown)} ${paint.mark.dot} ${hopText(document, paint.mark.next)}${on}`
+  return `${verdict(document, paint)}: ${countsText(document, shown)} ${paint.mark.dot} ${hopText(document, paint.mark.to)}${on}`
 }
 
 /** The versions on both sides of an arrow are of one thing: by OLM of HyperConverged. */
@@ -385,7 +385,7 @@ function endLines(document: CheckDocument, shown: readonly Shown[], paint: Paint
   const [first, ...rest] = document.next
   return [
     `${verdict(document, paint)}${why}`,
-    ...(first === undefined ? [] : [`Next: ${first}`]),
+    ...(first === undefined ? [] : [toType('Next:', first)]),
     ...rest.map((line) => `      ${line}`),
   ]
 }

@@ -2,6 +2,7 @@ import type { LeftCluster } from '../../kube/errors.ts'
 import type { ClusterState, StateName } from '../../status/cluster-state.ts'
 import type { Document, Paint, Tone, View } from '../printer.ts'
 import { brief, displayWidth, paintedWidth, wrap, helpLine } from '../text.ts'
+import { toType } from '../terminal.ts'
 
 const tones: Record<StateName, Tone> = {
   NoCluster: 'warn',
@@ -100,7 +101,7 @@ function commandLines(
     ['Details:', details],
     ['Back:', back],
   ] as const
-  const lines = labelled.flatMap(([label, line]) => (line === undefined ? [] : [`${label} ${line}`]))
+  const lines = labelled.flatMap(([label, line]) => (line === undefined ? [] : [toType(label, line)]))
   const inOne = lines.join(between)
   const fits =
     displayWidth(inOne) <= Math.min(columns, lineAtMost) && lines.every((line) => !/\S {3,}\S/u.test(line))

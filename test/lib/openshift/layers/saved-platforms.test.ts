@@ -5,7 +5,7 @@ import { stringify } from 'yaml'
 import { parseSavedCluster, readSaved } from '../../../../src/lib/kube/saved/saved-file.ts'
 import type { SavedCluster } from '../../../../src/lib/kube/saved/saved-cluster.ts'
 import { statusReport } from '../../../../src/lib/status/status-report.ts'
-import { paintFor } from '../../../../src/lib/output/terminal.ts'
+import { paintFor, printedLine } from '../../../../src/lib/output/terminal.ts'
 import { statusDocumentOf } from '../../status-document.ts'
 import { statusView } from '../../../../src/lib/output/views/status.ts'
 
@@ -21,7 +21,7 @@ async function report({ reader, takenAt }: SavedCluster) {
 async function textOf(cluster: SavedCluster, columns = Infinity): Promise<string> {
   const document = statusDocumentOf(await report(cluster))
   const paint = paintFor({ colour: false, unicode: true })
-  return `${statusView.text(document, paint, { columns, wide: false }).join('\n')}\n`
+  return `${statusView.text(document, paint, { columns, wide: false }).map(printedLine).join('\n')}\n`
 }
 
 /** Expected text beside the dump; with UPDATE=1 it is written anew. */

@@ -45,7 +45,7 @@ test.each<[string, CustomResourceDefinition, RegExp]>([
 ])('%s', (_, definition, says) => {
   const found = leftoverVersions(definition)
   expect(found?.summary).toMatch(says)
-  expect(found?.remedy.at(-1)).toContain('"storedVersions":["v1"]')
+  expect(found?.remedy.at(-1)).toContain('set status.storedVersions of the CRD to v1: ')
   expect(found?.objects).toEqual(['customresourcedefinition/things.cdi.kubevirt.io'])
 })
 

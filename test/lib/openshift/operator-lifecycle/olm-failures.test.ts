@@ -270,9 +270,8 @@ describe('a bundle that cannot be unpacked', () => {
       'Job cc in namespace openshift-marketplace, which unpacks reg/hco-bundle:v1, failed (BackoffLimitExceeded); its ConfigMap has the same name',
     )
     expect(help.filter((line) => line.includes(' delete '))).toEqual(
-      ['aa', 'cc'].map(
-        (name) =>
-          `kubectl -n openshift-marketplace delete job/${name} configmap/${name}     once the cause is mended: OLM unpacks again (untested)`,
+      ['aa', 'cc'].map((name) =>
+        expect.stringContaining(`kubectl -n openshift-marketplace delete job/${name}     once `),
       ),
     )
   })
@@ -350,7 +349,7 @@ describe('a failed InstallPlan', () => {
 
   test('of a CRD that was not seen, no version is made up', () => {
     const seen = { subscription: sub, plans: [failedPlan(loss)], csvs: [pending] }
-    expect(layer('install-plan', seen)?.help?.join()).toContain('"storedVersions":["VERSION-STORED-NOW"]')
+    expect(layer('install-plan', seen)?.help?.join()).toContain('to VERSION-STORED-NOW: ')
   })
 
   test.each([

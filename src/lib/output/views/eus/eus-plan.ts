@@ -34,7 +34,7 @@ function planLines(page: Page): readonly string[] {
   const dotted = (lines: readonly string[]) => lines.map((line) => `${paint.mark.dot} ${line}`)
   return planPage(
     {
-      what: headText(plan, paint.mark.next),
+      what: headText(plan, paint.mark.to),
       steps: counted(path.filter(({ done }) => !done).length, 'update'),
       time: wholeText(time),
       done: whyDone(plan),

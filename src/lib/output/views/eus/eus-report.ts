@@ -2,6 +2,7 @@ import { spanText } from '../../../kube/duration.ts'
 import type { Paint, Tone, View } from '../../printer.ts'
 import { someOf } from '../../../kube/text.ts'
 import { brief, wrap } from '../../text.ts'
+import { toType } from '../../terminal.ts'
 import { alertLines, changeLines, holderText, takenLines, upToTwenty } from '../report-lines.ts'
 import { dryRunLines } from '../dry-run.ts'
 import type { EusReportDocument } from '../../../eus/run/window-report.ts'
@@ -96,8 +97,8 @@ export const eusStatusView: View<EusStatusDocument> = {
     const [next, ...others] = status.next
     const head = [
       statusHeadline(status, paint),
-      ...(next === undefined ? [] : [`Next: ${next}`]),
-      ...others.map((line, i) => `${leadOf(line, i === 0 && isNodeFirst(status), paint)} ${line}`),
+      ...(next === undefined ? [] : [toType('Next:', next)]),
+      ...others.map((line, i) => withLead(line, i === 0 && isNodeFirst(status), paint)),
     ]
     const details = [
       ...armedLines(status, paint),
@@ -113,9 +114,9 @@ export const eusStatusView: View<EusStatusDocument> = {
 /** What is wrong is looked at before the upgrade goes on. */
 const isNodeFirst = ({ open, notReady = [] }: EusStatusDocument): boolean => open && notReady.length > 0
 
-function leadOf(line: string, isThen: boolean, paint: Paint): string {
-  if (isThen) return 'Then:'
-  return line.startsWith('kvup eus abort') ? 'Or:' : paint.mark.next
+function withLead(line: string, isThen: boolean, paint: Paint): string {
+  if (isThen) return toType('Then:', line)
+  return line.startsWith('kvup eus abort') ? toType('Or:', line) : `${paint.mark.next} ${line}`
 }
 
 function statusHeadline(status: EusStatusDocument, paint: Paint): string {

@@ -80,7 +80,7 @@ function headline({ plan, address, user, findings }: BeforeQuestion, paint: Pain
     ? olm
       ? `HyperConverged ${olm.to}`
       : `KubeVirt ${to.text}`
-    : hopText({ from, to: to.text, operator: olm }, paint.mark.next)
+    : hopText({ from, to: to.text, operator: olm }, paint.mark.to)
   const act = goesBack || findings.some(isGoingBack) ? 'Downgrade' : 'Upgrade'
   // What was not completely left is gone back to: it is from a version to the same one.
   const isReturn = act === 'Downgrade' && from === to.text
@@ -228,7 +228,7 @@ function placeRows({ plan, address, user }: BeforeEusQuestion, paint: Paint): re
     from,
     ...hops.flatMap(({ minor, platform }) => (platform.done ? [] : [platform.version ?? minor])),
   ]
-  const path = releases.length === 1 ? to : releases.join(` ${paint.mark.next} `)
+  const path = releases.length === 1 ? to : releases.join(` ${paint.mark.to} `)
   return [
     ...(where === '' ? [] : [[address === undefined ? 'user' : 'cluster', where] as const]),
     ...(isBetween(plan)

@@ -4,6 +4,7 @@ import { seconds } from '../../../kube/clock.ts'
 import type { PlanDocument } from '../../../upgrade/plan/plan-document.ts'
 import type { Paint, Size } from '../../printer.ts'
 import { count, displayWidth, pad, wrap } from '../../text.ts'
+import { toType } from '../../terminal.ts'
 import { findingSections } from '../check-report.ts'
 import { around, height } from '../cluster-state.ts'
 import { acceptanceText, judgedFindings, type JudgedFinding } from './upgrade-plan-words.ts'
@@ -111,7 +112,7 @@ function nextLines(
   next: readonly string[],
 ): readonly string[] {
   const [first, ...more] = next
-  if (first !== undefined) return [`Next: ${first}`, ...more.map((line) => `Or: ${line}`)]
+  if (first !== undefined) return [toType('Next:', first), ...more.map((line) => toType('Or:', line))]
   const stops = judged.filter(isStop).map(({ finding }) => finding)
   const worst = stops.find(({ level }) => level === 'blocker') ?? stops[0]
   if (done !== undefined || worst === undefined) return []
@@ -121,7 +122,7 @@ function nextLines(
     !takesRisk(line, [worst.id]) &&
     !(line.startsWith('kvup upgrade ') && judged.some(({ accepted }) => accepted))
   const helps = worst.remedy.find(isSafe)
-  return [`Next: ${helps ?? `kvup explain ${worst.id}`}`]
+  return [toType('Next:', helps ?? `kvup explain ${worst.id}`)]
 }
 
 /** A row of a list of steps; the times stand below each other where there is room. */

@@ -45,7 +45,7 @@ function planLines(page: Page): readonly string[] {
   const said = pending ? plan.said.filter((line) => size.wide || !isAlwaysSo.test(line)) : []
   return planPage(
     {
-      what: hopText(plan, paint.mark.next),
+      what: hopText(plan, paint.mark.to),
       steps: counted(steps.length, 'step'),
       time: timeOf(plan),
       done,

@@ -4,6 +4,7 @@ import { noMethodsText } from '../../kvup-words.ts'
 import type { Column, Paint, RowsView, Size, Tone } from '../../printer.ts'
 import { table } from '../../table.ts'
 import { count, wrap } from '../../text.ts'
+import { toType } from '../../terminal.ts'
 import { selectionText, unreadLines } from '../report-lines.ts'
 import type { VmOutcome } from '../../../vms/workload-updater.ts'
 
@@ -52,7 +53,7 @@ function wholeLines(
   const top = fitted(head)
   // A table that has scrolled the verdict away has it below as well; the prompt takes a line of the terminal.
   const isTall = top.length + rows.length + 4 > (size.rows ?? fewLines)
-  const end = [...(isTall ? [verdict] : []), ...(next === undefined ? [] : [`Next: ${next}`])]
+  const end = [...(isTall ? [verdict] : []), ...(next === undefined ? [] : [toType('Next:', next)])]
   return [
     ...top,
     ...(rows.length > 0 ? ['', ...rows] : []),

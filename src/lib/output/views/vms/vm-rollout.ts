@@ -29,7 +29,7 @@ export const vmRolloutView: View<VmRolloutDocument> = {
 }
 
 /** A command that helps stands behind an arrow, as everywhere. */
-function noteText(note: string, { mark }: Paint): string {
+export function noteText(note: string, { mark }: Paint): string {
   return note.startsWith('kvup ') ? `  ${mark.next} ${note}` : note
 }
 
