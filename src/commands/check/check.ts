@@ -42,6 +42,8 @@ export interface CheckOptions {
   manifest?: string
   /** No flag: of the manifest, where it was read before. */
   objects?: readonly KubeObject[]
+  /** No flag: VM updates do not resume at the end of the upgrade. */
+  leavePaused?: boolean
   releases?: string
   accept: readonly string[]
   strict?: boolean
@@ -96,7 +98,9 @@ export async function checkDocument(
     ...(manifest && { manifest }),
     asked: askedLine(cx.world.commandLine),
     unfinished,
-    ...(await evictedBy(cx, to, { cluster: snapshot.cluster, observed })),
+    ...(options.leavePaused
+      ? { methodsAtEnd: [] }
+      : await evictedBy(cx, to, { cluster: snapshot.cluster, observed })),
   }
   const question = options.probeImages ? await withProbes(cx, asked) : asked
   const strict = options.strict ?? false
@@ -192,17 +196,19 @@ async function evictedBy(
   { world }: Context,
   to: Version | undefined,
   { cluster: { reader }, observed }: { cluster: Pick<Cluster, 'reader'>; observed: CheckedCluster },
-): Promise<Pick<Question, 'evicted'>> {
+): Promise<Pick<Question, 'evicted' | 'methodsAtEnd' | 'leavingPaused'>> {
   const { installation, rolloutStatus } = observed
   const { kubevirt, namespace } = installation
   if (to === undefined || rolloutStatus.observed.version === to.text) return {}
   const saved = await openOverrides(reader, namespace)
   const { methods } = methodsOnceResumed(installation, 'unread' in saved ? [] : saved.overrides)
-  if (!methods.includes('Evict')) return {}
+  if (!methods.includes('Evict')) return { methodsAtEnd: methods }
+  const lines = leavingPaused(world.commandLine, to, rolloutStatus)
+  const [line] = lines
+  const atEnd = { methodsAtEnd: methods, ...(line !== undefined && { leavingPaused: line }) }
   const forecast = await asFarAsRead(forecastUpdates(reader, { kubevirt, methods, installs: to.text }))
-  if (forecast === undefined) return {}
-  const evicted = evictionFinding(methods, forecast, leavingPaused(world.commandLine, to, rolloutStatus))
-  return evicted.length === 0 ? {} : { evicted }
+  const evicted = forecast === undefined ? [] : evictionFinding(methods, forecast, lines)
+  return evicted.length === 0 ? atEnd : { ...atEnd, evicted }
 }
 
 /** Over several minors VM updates resume between two steps whatever is asked for the end. */

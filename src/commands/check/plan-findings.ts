@@ -170,6 +170,7 @@ async function checked({
   overrides,
   manifest,
   accepted,
+  leavingPaused,
 }: ToCheck): Promise<Checked> {
   if (hasBegun(plan, upgradeState, overrides)) return { findings: [] }
   cx.printer.awaiting?.('running the checks')
@@ -180,6 +181,8 @@ async function checked({
     releases,
     ...(target && { target }),
     ...(manifest && { manifest: manifest.manifest.objects }),
+    methodsAtEnd: plan.request.leavePaused ? [] : upgradeState.methods,
+    ...(leavingPaused !== undefined && { leavingPaused }),
   }
   const checks = allChecks.filter(({ id }) => !judgedElsewhere.has(id))
   const results = runChecks(checks, question)

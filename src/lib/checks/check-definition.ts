@@ -8,7 +8,7 @@ import type { KnownBad, Releases } from '../releases/releases.ts'
 import { minorNumber, minorOf, type Version, versionOf } from '../releases/release-versions.ts'
 import { type Path, pathTo } from '../releases/release-path.ts'
 import type { ServerVersion } from '../kube/cluster.ts'
-import { emptyTally, type InstanceTally } from '../kubevirt/snapshot.ts'
+import { emptyTally, type InstanceTally, type Named } from '../kubevirt/snapshot.ts'
 import { itemsOf } from '../kube/known.ts'
 import { explanations, isRefusal } from './explanations.ts'
 import { blocked } from '../kube/errors.ts'
@@ -64,6 +64,10 @@ export interface Question {
   unfinished?: { sentence: string; remedy: readonly string[] } | undefined
   /** What the plan says of VMs that KubeVirt evicts once automatic VM updates resume. */
   evicted?: readonly Finding[]
+  /** The update methods that are in effect at the end, none where VM updates stay paused; absent: those of the KubeVirt. */
+  methodsAtEnd?: readonly string[]
+  /** The line that upgrades and leaves VM updates paused, where there is one. */
+  leavingPaused?: string
 }
 
 export interface Check {
@@ -215,13 +219,14 @@ function concernedVms(
   const trait = traitNames.find((name) => name === hits)
   if (trait === undefined) return unknownVms(`kvup knows no trait ${hits}`)
   const found = tally.traits[trait]
-  return (
-    found && {
-      text: `; it affects ${counted(found.count, 'running VM')} here (${someOf(found.names, found.count)})`,
-      objects: found.names,
-    }
-  )
+  return found && affected(found)
 }
+
+/** As `concerned` says it. */
+export const affected = ({ count, names }: Named) => ({
+  text: `; it affects ${counted(count, 'running VM')} here (${someOf(names, count)})`,
+  objects: names,
+})
 
 const unknownVms = (why: string) => ({ text: `; kvup does not know which VMs it affects: ${why}` })
 

@@ -28,6 +28,7 @@ import {
   concerned,
 } from '../check-definition.ts'
 import { enters, issuesOf } from '../../releases/release-path.ts'
+import { onOldLaunchers } from './vm-checks.ts'
 
 /** The version policy, which nothing in KubeVirt enforces (facts 7). */
 export const hopSupported = check({
@@ -203,9 +204,11 @@ export const knownBad = check({
 })
 
 function finding(bad: KnownBad, hop: Hop, question: Question): Finding | undefined {
-  const { id, level, summary, issue, remedy = [] } = bad
-  const vms = concerned(bad, question)
+  const { id, summary, issue, remedy = [] } = bad
+  const vms =
+    bad.launchersBefore === undefined ? concerned(bad, question) : onOldLaunchers(bad, hop, question)
   if (vms === undefined) return undefined
+  const level = (isEvicting(question) && bad.withEvict) || bad.level
   const patch = level === 'info' ? undefined : patchWithout(bad, hop, question.releases)
   const fixed =
     patch === undefined
@@ -218,9 +221,18 @@ function finding(bad: KnownBad, hop: Hop, question: Question): Finding | undefin
     level,
     summary: `${summary}${vms.text}${fixed}`,
     ...(vms.objects && { objects: vms.objects }),
-    remedy: [...(patch === undefined ? [] : [`kvup upgrade --to ${patch.text}`]), ...remedy, `read ${issue}`],
+    remedy: [
+      ...(patch === undefined ? [] : [`kvup upgrade --to ${patch.text}`]),
+      ...(bad.withEvict && question.leavingPaused ? [question.leavingPaused] : []),
+      ...remedy,
+      `read ${issue}`,
+    ],
   }
 }
+
+/** Whether KubeVirt shuts down what does not move by itself, once VM updates resume. */
+const isEvicting = ({ methodsAtEnd, installation }: Question): boolean =>
+  (methodsAtEnd ?? installation.workloadUpdateMethods).includes('Evict')
 
 /** The newest patch of the same minor, where the issue is not in it. */
 function patchWithout(bad: KnownBad, { from, to }: Hop, releases: Releases): Version | undefined {
