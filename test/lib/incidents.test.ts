@@ -286,7 +286,7 @@ const incidents: readonly Row[] = [
     '35-k3s-14323/cluster',
     'check --to v1.9.0',
     /turns ImageVolume on by default.*containerd:\/\/2\.2\.3-k3s1, needs 2\.3\.2/u,
-    /patch kubevirt kubevirt .*"disabledFeatureGates":\["ImageVolume",/u,
+    /patch kubevirt kubevirt .*disabledFeatureGates","value":\["ImageVolume"\]/u,
   ],
   [
     'when stalled',

@@ -96,7 +96,7 @@ export interface Shift {
   summary: string
   /** `path: value`, or a path whose value depends on what is wanted: what keeps it as it was. */
   pin?: string
-  /** When `pin` and `replacedBy` can be typed, where that is not before the upgrade. */
+  /** When `replacedBy` can be typed, where that is not before the upgrade. */
   pinAfter?: string
   /** A command, in capitals what is to be filled in. */
   command?: string

@@ -17,7 +17,7 @@ import { traitNames } from '../../kubevirt/vm-traits.ts'
 import { counted, someOf } from '../../kube/text.ts'
 import type { ResourceQuota } from '../../kubevirt/full-snapshot.ts'
 import type { Node } from '../../kube/kinds/core-kinds.ts'
-import { patchCommand } from './customization-checks.ts'
+import { setField } from '../field-remedy.ts'
 import { configuredValue, gatesOf, parseImage } from '../../kubevirt/installation.ts'
 import { itemsOf } from '../../kube/known.ts'
 import { allReleases, type KnownBad, type Releases } from '../../releases/releases.ts'
@@ -574,9 +574,12 @@ export const hotpluggedVolumes = check({
         }),
         ...(ofHyperConverged
           ? []
-          : [
-              `${patchCommand(question, 'spec.configuration.developerConfiguration.featureGates', [...gatesOf(installation).featureGates, 'HotplugVolumes'])}     or this: with HotplugVolumes, nothing is unplugged (untested)`,
-            ]),
+          : setField(
+              question,
+              'spec.configuration.developerConfiguration.featureGates',
+              { add: ['HotplugVolumes'] },
+              'or this: with HotplugVolumes, nothing is unplugged (untested)',
+            )),
       ],
     }
   },
