@@ -20,13 +20,42 @@ test.each([
   ['v1.9.0', 'v1.8.2', ['warning patch-skipped']],
   ['v1.7.4', 'v1.8.4', ['blocker downgrade']],
   ['v1.9.0', 'v1.7.4', ['info minor-skipped']],
-  ['v1.11.0', 'v1.8.4', ['blocker minor-skipped', 'warning release-unknown']],
-  ['v1.9.0-rc.1', 'v1.8.4', ['warning pre-release', 'info release-unknown']],
-  ['v1.9.7', 'v1.8.4', ['info release-unknown']],
-  ['v0.17.0', 'v0.16.3', ['blocker from-unsupported', 'info release-unknown']],
+  ['v1.11.0', 'v1.8.4', ['blocker minor-skipped', 'not-checked release-unknown']],
+  ['v1.9.0-rc.1', 'v1.8.4', ['warning pre-release', 'not-checked release-unknown']],
+  ['v1.9.7', 'v1.8.4', ['not-checked release-unknown']],
+  ['v0.17.0', 'v0.16.3', ['blocker from-unsupported', 'not-checked release-unknown']],
 ])('hop-supported: to %s from %s', (target, version, findings) => {
   const result = ask(hopSupported, { snapshot: ofVersion(version), target })
   expect(said(result.findings)).toEqual(findings)
+})
+
+const unreadManifest = { id: 'manifest-not-read', level: 'not-checked', summary: 'away', remedy: [] } as const
+test.each([
+  ['nothing', {}, ['not-checked', 'not-checked']],
+  ['a manifest that was read', { manifest: [] }, ['info', 'not-checked']],
+  ['a manifest that a flag names', { manifest: [], isManifestNamed: true }, ['info', 'warning']],
+  [
+    'a manifest that is away',
+    { isManifestNamed: true, manifestUnread: unreadManifest },
+    ['not-checked', 'not-checked'],
+  ],
+  ['a catalog', { method: 'olm' }, ['info', 'warning']],
+] as const)('hop-supported: %s proves a patch and a minor that the data do not know', (_, proof, levels) => {
+  const found = ['v1.9.7', 'v1.10.0'].map((target) => {
+    const { findings } = ask(hopSupported, { snapshot: ofVersion('v1.9.0'), target, ...proof })
+    return findings.find(({ id }) => id === 'release-unknown')
+  })
+  expect(found.map((one) => one?.level)).toEqual(levels)
+  const leading = found.flatMap((one) => (one?.level === 'not-checked' ? one.remedy : []))
+  expect(leading.filter((line) => /v1\.9\.7|v1\.10\.0/u.test(line))).toEqual([])
+})
+
+test.each(['v1.9.7', 'v1.10.0'])('hop-supported: the images of %s that run here prove it', (target) => {
+  const [kubevirt] = itemsOf(evidence().kubevirts)
+  const snapshot = ofVersion('v1.9.0')
+  const status = { ...itemsOf(snapshot.kubevirts)[0]?.status, operatorVersion: target }
+  const running = { ...snapshot, kubevirts: known({ ...kubevirt!, status }) }
+  expect(ask(hopSupported, { snapshot: running, target }).findings[0]?.level).not.toBe('not-checked')
 })
 
 test('hop-supported goes by the release data that are given', () => {

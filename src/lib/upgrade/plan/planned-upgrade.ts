@@ -66,6 +66,8 @@ export interface ToCheck {
   overrides: readonly Override[]
   /** Where it was read already. */
   manifest: LoadedManifest | undefined
+  /** A flag names where it is. */
+  isManifestNamed: boolean
   accepted: readonly AcceptedRisk[]
   /** The line that was typed, with `--leave-paused`; absent where VM updates resume between steps whatever is asked for the end. */
   leavingPaused?: string
@@ -167,6 +169,7 @@ export async function planUpgrade(
     // What the minor behind left borrowed is no beginning of the next one.
     overrides: foreseen ? [] : overrides,
     manifest: manifest.loaded,
+    isManifestNamed: isNamed(options),
     accepted,
     ...(!isLong(foreseen) && { leavingPaused: withPurpose(leavingPaused, endsBefore) }),
   })
@@ -461,6 +464,9 @@ function leavingPausedLine(
 
 const leftPaused = { pauseUpdates: true, leavePaused: true, waitWorkloads: false }
 
+const isNamed = ({ manifest, manifestBase }: UpgradeOptions): boolean =>
+  (manifest ?? manifestBase) !== undefined
+
 const endsBefore = 'ends before automatic VM updates resume'
 
 const isLong = (path: Foreseen | undefined): boolean => path !== undefined && path.legs.length > 1
@@ -562,6 +568,7 @@ async function enterLeg(leg: PathLeg, legs: readonly PlannedLeg[], along: Along)
     releases,
     overrides,
     manifest: manifest.loaded,
+    isManifestNamed: isNamed(options),
     accepted,
   })
   judge.gate(dedupeById(plan.findings, manifest.findings, findings), accepted)
