@@ -17,6 +17,44 @@ const kvup = (line: string, files: Readonly<Record<string, string>> = {}) =>
 /** Nothing listens there. */
 const noWay = '--manifest-base http://127.0.0.1:9'
 const shown = [['plan --to v1.9.0'], ['upgrade --to v1.9.0 --dry-run=client']]
+const every = [
+  'check --to VERSION --manifest http://127.0.0.1:9/VERSION/kubevirt-operator.yaml',
+  'plan --to VERSION --manifest-base http://127.0.0.1:9',
+  'upgrade --to VERSION --yes --manifest-base http://127.0.0.1:9',
+  'upgrade --to VERSION --dry-run=client --manifest-base http://127.0.0.1:9',
+]
+const errorOf = (out: string) => (JSON.parse(out) as { error?: { code: number; reason: string } }).error
+
+test.each(every)('%s: a manifest that is away is 8, and what the cluster forbids is 3', async (line) => {
+  const away = await kvup(`${line.replaceAll('VERSION', 'v1.9.0')} -o json`)
+  expect([away.code, errorOf(away.out)?.reason]).toEqual([8, 'manifest-unreachable'])
+  expect(away.out + away.err).not.toContain('cluster unreachable')
+  const forbidden = await kvup(`${line.replaceAll('VERSION', 'v1.7.4')} -o json`)
+  expect(forbidden.code).toBe(3)
+  expect(errorOf(forbidden.out)?.reason ?? '').not.toMatch(/manifest/u)
+})
+
+test.each(['v1.8.44', 'v1.9.44'])(
+  '%s, which no data know: proven by its manifest it is ready, else not checked',
+  async (version) => {
+    const files = { 'operator.yaml': asYaml(sim.operatorManifest(version)) }
+    for (const line of [
+      `check --to ${version}`,
+      `plan --to ${version}`,
+      `upgrade --to ${version} --dry-run=client`,
+    ]) {
+      const proven = await kvup(`${line} --manifest operator.yaml`, files)
+      expect(proven.code).toBe(0)
+      expect(proven.out.split('\n')[0]).toContain("newer than kvup's data of 2026-08-22")
+      const method = line.startsWith('check') ? '' : ` ${noWay}`
+      const unproven = await kvup(`${line}${method}`)
+      expect(unproven.code).toBe(3)
+      expect(unproven.out + unproven.err).not.toMatch(
+        new RegExp(`(?:Next:|→) kvup upgrade --to ${version}`, 'u'),
+      )
+    }
+  },
+)
 
 test.each(shown)('%s: without its manifest it is refused, with the line that fetches it', async (line) => {
   const { code, out, err } = await kvup(`${line} ${noWay}`)

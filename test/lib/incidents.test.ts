@@ -46,7 +46,7 @@ const incidents: readonly Row[] = [
     'before',
     '02-harvester-11615/before',
     'check --to v1.8.4',
-    /QEMU 10\.1 reports .*extra features: ht.*affects 3 running VMs here.*issue-16386/u,
+    /QEMU 10\.1 reports .*extra features: ht.*affects 3 running VMs here.*harvester-11615/u,
     /→ kvup workloads update --canary 1 --until canary.*a restart gives a VM/u,
   ],
   [
@@ -286,7 +286,7 @@ const incidents: readonly Row[] = [
     '35-k3s-14323/cluster',
     'check --to v1.9.0',
     /turns ImageVolume on by default.*containerd:\/\/2\.2\.3-k3s1, needs 2\.3\.2/u,
-    /patch kubevirt kubevirt .*"disabledFeatureGates":\["ImageVolume",/u,
+    /patch kubevirt kubevirt .*disabledFeatureGates","value":\["ImageVolume"\]/u,
   ],
   [
     'when stalled',

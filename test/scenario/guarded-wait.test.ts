@@ -34,7 +34,7 @@ test('W5 --wait-workloads: VMs that fail for one reason make it hold again, and 
     const ended = await stage.upgrade('v1.8.4', wait)
     expect(ended).toMatchObject({ code: 3, error: { reason: 'too-many-failures' } })
     expect(ended.error?.message).toMatch(
-      /3 VMs failed for one reason: operation failed: guest CPU .*on worker-.*with machine .*kubevirt issue 16386/,
+      /3 VMs failed for one reason: operation failed: guest CPU .*on worker-.*with machine .*harvester issue 11615/,
     )
     expect(ended.error?.message).toContain('automatic VM updates are paused again')
     const remedy = ended.error?.remedy.join('\n')

@@ -290,7 +290,7 @@ test('W5 while KubeVirt moves VMs itself, failures with one reason make it hold 
       const ended = await stage.update({ watchOnly: true, maxFailures: '3' })
       expect(ended).toMatchObject({ code: 3, error: { reason: 'too-many-failures' } })
       expect(ended.error?.message).toMatch(
-        /VMs failed for one reason: operation failed: guest CPU .*on worker-.*kubevirt issue 16386/,
+        /VMs failed for one reason: operation failed: guest CPU .*on worker-.*harvester issue 11615/,
       )
       expect(ended.error?.message).toContain('automatic VM updates are paused again')
       expect(ended.error?.remedy.join()).toMatch(

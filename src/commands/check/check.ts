@@ -15,7 +15,7 @@ import {
   routeQuestion,
 } from '../../lib/openshift/firing-alerts.ts'
 import { readReleases, type Releases } from '../../lib/releases/releases.ts'
-import type { Check, Finding, Question } from '../../lib/checks/check-definition.ts'
+import { type Check, ensureFetched, type Finding, type Question } from '../../lib/checks/check-definition.ts'
 import { type CheckDocument, checkView, wholeCheckView } from '../../lib/output/views/check-report.ts'
 import { parseVersion, type Version, versionOf } from '../../lib/releases/release-versions.ts'
 import { type ReadCluster, readerFor } from '../../lib/kubevirt/snapshot.ts'
@@ -26,22 +26,23 @@ import { evictionFinding, forecastUpdates } from '../../lib/vms/forecast/vm-fore
 import { commandOf, isCommand, takesRisk, withoutFlags, wordsOf } from '../../lib/kube/shell-line.ts'
 import { reachable } from '../../lib/releases/release-path.ts'
 import { acceptedRisks } from '../../lib/checks/explanations.ts'
-import { knownBad } from '../../lib/checks/groups/path-checks.ts'
+import { knownBad, manifestFetched } from '../../lib/checks/groups/path-checks.ts'
 import { installedOperator } from '../../lib/openshift/operator-rules.ts'
 import { nearTarget, readCheckedCluster } from './plan-findings.ts'
 import { withRisks } from '../run-change.ts'
 import { olmGoal, type OlmGoal } from '../../lib/upgrade/methods/olm-plan.ts'
 import { seeOperator } from '../../lib/upgrade/methods/olm-operator.ts'
-import type { KubeObject } from '../../lib/kube/object.ts'
 import { mustBeVersion, operatorManifest, parseManifest } from '../../lib/manifests/manifest.ts'
-import { manifestSource, readManifest } from '../../lib/manifests/manifest-source.ts'
+import { manifestSource, notReadFinding, readManifest } from '../../lib/manifests/manifest-source.ts'
 
 export interface CheckOptions {
   to?: string
   method: 'auto' | 'image-tag' | 'operator-manifest' | 'olm'
   manifest?: string
   /** No flag: of the manifest, where it was read before. */
-  objects?: readonly KubeObject[]
+  read?: ManifestPart
+  /** No flag: VM updates do not resume at the end of the upgrade. */
+  leavePaused?: boolean
   releases?: string
   accept: readonly string[]
   strict?: boolean
@@ -60,8 +61,16 @@ export async function check(cx: Context, options: CheckOptions): Promise<ExitCod
   for (const made of document.items) cx.printer.observe?.({ kind: 'check-made', at, check: made })
   const view = options.all ? wholeCheckView : checkView
   cx.printer.result(document, view, document.counts.notChecked > 0 ? 'partial' : 'complete')
-  return document.outcome === 'blocked' ? exitCode.blocked : exitCode.done
+  if (document.outcome !== 'blocked') return exitCode.done
+  ensureFetched(
+    document.items.flatMap(({ findings }) => findings),
+    document.accepted,
+  )
+  return exitCode.blocked
 }
+
+/** What a question has of the target's manifest. */
+export type ManifestPart = Pick<Question, 'manifest' | 'isManifestNamed' | 'manifestUnread'>
 
 /** What all checks say of the cluster that `open` opens, once what was typed is known to be meant. */
 export async function checkDocument(
@@ -72,7 +81,7 @@ export async function checkDocument(
   const to = options.to === undefined ? undefined : parseVersion(options.to)
   const releases = await readReleases(cx.world, options.releases)
   const accepted = acceptedRisks(options.accept, releases)
-  const manifest = options.objects ?? (await manifestObjects(cx, options.manifest, to))
+  const manifest = options.read ?? (await manifestObjects(cx, options.manifest, to))
   const snapshot = await open()
   await ensurePlace(snapshot, { namespace: cx.flags.namespace })
   cx.printer.awaiting('running the checks')
@@ -93,10 +102,12 @@ export async function checkDocument(
     releases,
     ...(target && { target }),
     ...(noOneTarget !== undefined && { noOneTarget }),
-    ...(manifest && { manifest }),
+    ...manifest,
     asked: askedLine(cx.world.commandLine),
     unfinished,
-    ...(await evictedBy(cx, to, { cluster: snapshot.cluster, observed })),
+    ...(options.leavePaused
+      ? { methodsAtEnd: [] }
+      : await evictedBy(cx, to, { cluster: snapshot.cluster, observed })),
   }
   const question = options.probeImages ? await withProbes(cx, asked) : asked
   const strict = options.strict ?? false
@@ -192,17 +203,19 @@ async function evictedBy(
   { world }: Context,
   to: Version | undefined,
   { cluster: { reader }, observed }: { cluster: Pick<Cluster, 'reader'>; observed: CheckedCluster },
-): Promise<Pick<Question, 'evicted'>> {
+): Promise<Pick<Question, 'evicted' | 'methodsAtEnd' | 'leavingPaused'>> {
   const { installation, rolloutStatus } = observed
   const { kubevirt, namespace } = installation
   if (to === undefined || rolloutStatus.observed.version === to.text) return {}
   const saved = await openOverrides(reader, namespace)
   const { methods } = methodsOnceResumed(installation, 'unread' in saved ? [] : saved.overrides)
-  if (!methods.includes('Evict')) return {}
+  if (!methods.includes('Evict')) return { methodsAtEnd: methods }
+  const lines = leavingPaused(world.commandLine, to, rolloutStatus)
+  const [line] = lines
+  const atEnd = { methodsAtEnd: methods, ...(line !== undefined && { leavingPaused: line }) }
   const forecast = await asFarAsRead(forecastUpdates(reader, { kubevirt, methods, installs: to.text }))
-  if (forecast === undefined) return {}
-  const evicted = evictionFinding(methods, forecast, leavingPaused(world.commandLine, to, rolloutStatus))
-  return evicted.length === 0 ? {} : { evicted }
+  const evicted = forecast === undefined ? [] : evictionFinding(methods, forecast, lines)
+  return evicted.length === 0 ? atEnd : { ...atEnd, evicted }
 }
 
 /** Over several minors VM updates resume between two steps whatever is asked for the end. */
@@ -318,6 +331,7 @@ function checksFor(question: Question, path: OlmPath | undefined): readonly Chec
   const ours = path === undefined ? allChecks : checksByOlm(allChecks, path, question)
   return [
     ...ours,
+    ...(question.manifestUnread ? [manifestFetched] : []),
     ...(question.unfinished ? [upgradeUnfinished] : []),
     ...(question.evicted ? [evictions] : []),
     ...(question.ahead === undefined ? [] : [clockSkew]),
@@ -425,21 +439,25 @@ const refusal = ({ message, remedy }: KvupError, name: string): Finding => ({
   remedy,
 })
 
-/** What `--manifest` names, of the version that is asked about. Throws `usage` for another one, and without a version. */
+/** What `--manifest` names, of the version that is asked about; or that it could not be fetched. Throws `usage` for another one, and without a version. */
 export async function manifestObjects(
   { world, signal }: Context,
   manifest: string | undefined,
   to: Version | undefined,
-): Promise<readonly KubeObject[] | undefined> {
-  if (manifest === undefined) return undefined
+): Promise<ManifestPart> {
+  if (manifest === undefined) return {}
   if (to === undefined)
     throw usageError('manifest-without-to', '--manifest needs the version that it is of', {
       remedy: 'add --to VERSION',
     })
-  const { text, origin } = await readManifest(manifestSource({ manifest }, to.text), { ...world, signal })
-  const read = operatorManifest(parseManifest(text, origin), origin)
+  const isUnfetched = (error: KvupError) => error.exitCode === exitCode.unreachable
+  const found = await unless(isUnfetched, () =>
+    readManifest(manifestSource({ manifest }, to.text), { ...world, signal }),
+  )
+  if (found instanceof KvupError) return { manifestUnread: notReadFinding(found) }
+  const read = operatorManifest(parseManifest(found.text, found.origin), found.origin)
   mustBeVersion(read, to.text)
-  return read.objects
+  return { manifest: read.objects, isManifestNamed: true }
 }
 
 interface Asked {

@@ -170,6 +170,8 @@ async function checked({
   overrides,
   manifest,
   accepted,
+  leavingPaused,
+  isManifestNamed,
 }: ToCheck): Promise<Checked> {
   if (hasBegun(plan, upgradeState, overrides)) return { findings: [] }
   cx.printer.awaiting?.('running the checks')
@@ -180,6 +182,9 @@ async function checked({
     releases,
     ...(target && { target }),
     ...(manifest && { manifest: manifest.manifest.objects }),
+    isManifestNamed,
+    methodsAtEnd: plan.request.leavePaused ? [] : upgradeState.methods,
+    ...(leavingPaused !== undefined && { leavingPaused }),
   }
   const checks = allChecks.filter(({ id }) => !judgedElsewhere.has(id))
   const results = runChecks(checks, question)
@@ -198,7 +203,8 @@ const judgedElsewhere: ReadonlySet<string> = new Set(['rights', 'manager'])
 
 /** Rights that only checks use may be missing (contract "Rights"): it is said, and does not stop whoever is allowed to do the work. */
 function unlessUnseen(finding: Finding): Finding {
-  return finding.level === 'not-checked' ? { ...finding, level: 'warning' } : finding
+  const isOfRights = finding.level === 'not-checked' && finding.id !== 'release-unknown'
+  return isOfRights ? { ...finding, level: 'warning' } : finding
 }
 
 /**

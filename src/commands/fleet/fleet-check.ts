@@ -10,7 +10,8 @@ import {
 } from '../../lib/fleet/fleet-checks.ts'
 import { failedRow } from '../../lib/fleet/fleet-rows.ts'
 import { ownClock } from '../../lib/kube/clock.ts'
-import type { ExitCode } from '../../lib/kube/errors.ts'
+import { ensureFetched } from '../../lib/checks/check-definition.ts'
+import { type ExitCode, exitCode } from '../../lib/kube/errors.ts'
 import { withKnownGroups } from '../../lib/kube/read-cache.ts'
 import { shellWord } from '../../lib/kube/shell-line.ts'
 import { readerFor } from '../../lib/kubevirt/snapshot.ts'
@@ -58,7 +59,15 @@ export async function fleetCheck(cx: Context, options: FleetCheckOptions): Promi
   }
   const isWhole = items.every(({ error, notChecked = 0 }) => error === undefined && notChecked === 0)
   cx.printer.result(document, fleetCheckView, isWhole ? 'complete' : 'partial')
-  return fleetCheckCode(items)
+  const code = fleetCheckCode(items)
+  const unread = asked.read?.manifestUnread
+  if (code === exitCode.blocked && unread !== undefined)
+    ensureFetched(
+      items.flatMap(({ findings }) =>
+        findings.map((one) => (one.id === unread.id ? unread : { ...one, remedy: [] })),
+      ),
+    )
+  return code
 }
 
 /** What is typed wrong is told before a cluster is asked, and what is read for all of them is read once. */
@@ -71,13 +80,13 @@ async function askedOnce(
   const version = to === undefined ? undefined : parseVersion(to)
   const releases = await readReleases(cx.world, file)
   for (const one of members) acceptedRisks(acceptedBy(one, accept), releases)
-  const objects = await manifestObjects(cx, manifest, version)
+  const read = await manifestObjects(cx, manifest, version)
   return {
     method,
     accept,
     ...(to !== undefined && { to }),
     ...(file !== undefined && { releases: file }),
-    ...(objects && { objects }),
+    read,
     ...(strict !== undefined && { strict }),
   }
 }

@@ -49,13 +49,12 @@ async function ofCheck(cx: Context, { read, upgrade, options }: Asked): Promise<
     world: { ...cx.world, commandLine: explainingLine(upgrade, options) },
   }
   const { method, accept } = options
-  const document = await checkDocument(quiet, { to: upgrade.first, method, accept }, async () => read)
-  const { items, accepted } = document
-  const rights = items.filter(({ id }) => id === 'rights').flatMap(({ findings }) => findings)
   // Between two steps VM updates resume whatever is asked for the end.
-  const isLeftPaused = options.leavePaused === true && upgrade.first === upgrade.to
-  const checked = isLeftPaused ? items.filter(({ id }) => id !== 'evictions') : items
-  return { findings: checked.flatMap(asChecked), accepted, ofUser: new Set(rights) }
+  const leavePaused = options.leavePaused === true && upgrade.first === upgrade.to
+  const asked = { to: upgrade.first, method, accept, leavePaused }
+  const { items, accepted } = await checkDocument(quiet, asked, async () => read)
+  const rights = items.filter(({ id }) => id === 'rights').flatMap(({ findings }) => findings)
+  return { findings: items.flatMap(asChecked), accepted, ofUser: new Set(rights) }
 }
 
 /** What a check that was not made says is not checked, whatever it weighs. */

@@ -14,7 +14,7 @@ import { ensureStepsMeant, type RunLimits } from '../../lib/engine/step.ts'
 import { type Accepting, passGate, passGateOfPlan } from '../../lib/checks/check-definition.ts'
 import type { AcceptedRisk } from '../../lib/releases/hop-findings.ts'
 import type { SealedPlan } from '../../lib/engine/sealed-plan.ts'
-import { type ExitCode, exitCode, usageError, KvupError, unreachable } from '../../lib/kube/errors.ts'
+import { type ExitCode, exitCode, usageError } from '../../lib/kube/errors.ts'
 import {
   asPlanned,
   dryRunOf,
@@ -112,17 +112,11 @@ async function planAndRun(cx: Context, options: UpgradeOptions, sealed?: SealedP
   return exitCode.done
 }
 
-/** What is not carried out ends as what is carried out would: a manifest that cannot be fetched is no answer of the cluster. Throws `unreachable`, else what `passGate` throws; below a plan that shows each finding none is told again. */
+/** What is not carried out ends as what is carried out would. Throws what `passGate` throws; below a plan that shows each finding none is told again. */
 function passPlanGate(cx: Context, { findings, accepted }: Planned, accepting: Accepting): void {
   const isShown = isPage(cx)
-  try {
-    if (isShown) passGateOfPlan(findings, accepted, { command: 'kvup upgrade', accepting, isShown })
-    else passGate(findings, accepted, accepting)
-  } catch (error) {
-    if (!(error instanceof KvupError) || error.reason !== 'manifest-not-read') throw error
-    const { reason, message, object, notes, remedy } = error
-    throw unreachable(reason, message, { object, notes, remedy, cause: error })
-  }
+  if (isShown) passGateOfPlan(findings, accepted, { command: 'kvup upgrade', accepting, isShown })
+  else passGate(findings, accepted, accepting)
 }
 
 /** The line that resumes it accepts what was chosen from the list. */

@@ -8,10 +8,10 @@ import type { KnownBad, Releases } from '../releases/releases.ts'
 import { minorNumber, minorOf, type Version, versionOf } from '../releases/release-versions.ts'
 import { type Path, pathTo } from '../releases/release-path.ts'
 import type { ServerVersion } from '../kube/cluster.ts'
-import { emptyTally, type InstanceTally } from '../kubevirt/snapshot.ts'
+import { emptyTally, type InstanceTally, type Named } from '../kubevirt/snapshot.ts'
 import { itemsOf } from '../kube/known.ts'
 import { explanations, isRefusal } from './explanations.ts'
-import { blocked } from '../kube/errors.ts'
+import { blocked, unreachable } from '../kube/errors.ts'
 import { counted, onSingleLine, someOf } from '../kube/text.ts'
 import type { LayerPart, LayerParts } from '../openshift/layer-parts.ts'
 import { traitNames } from '../kubevirt/vm-traits.ts'
@@ -55,6 +55,10 @@ export interface Question {
   asked?: string
   /** The target's operator manifest, where it was given or may be fetched. */
   manifest?: readonly KubeObject[]
+  /** A flag names where the manifest is: a person says that there is such a release. */
+  isManifestNamed?: boolean
+  /** That it could not be fetched. */
+  manifestUnread?: Finding
   at: Date
   /** By how many ms this machine's clock is ahead of the cluster's; absent where they agree, and of a saved cluster. */
   ahead?: number
@@ -64,6 +68,10 @@ export interface Question {
   unfinished?: { sentence: string; remedy: readonly string[] } | undefined
   /** What the plan says of VMs that KubeVirt evicts once automatic VM updates resume. */
   evicted?: readonly Finding[]
+  /** The update methods that are in effect at the end, none where VM updates stay paused; absent: those of the KubeVirt. */
+  methodsAtEnd?: readonly string[]
+  /** The line that upgrades and leaves VM updates paused, where there is one. */
+  leavingPaused?: string
 }
 
 export interface Check {
@@ -215,13 +223,14 @@ function concernedVms(
   const trait = traitNames.find((name) => name === hits)
   if (trait === undefined) return unknownVms(`kvup knows no trait ${hits}`)
   const found = tally.traits[trait]
-  return (
-    found && {
-      text: `; it affects ${counted(found.count, 'running VM')} here (${someOf(found.names, found.count)})`,
-      objects: found.names,
-    }
-  )
+  return found && affected(found)
 }
+
+/** As `concerned` says it. */
+export const affected = ({ count, names }: Named) => ({
+  text: `; it affects ${counted(count, 'running VM')} here (${someOf(names, count)})`,
+  objects: names,
+})
 
 const unknownVms = (why: string) => ({ text: `; kvup does not know which VMs it affects: ${why}` })
 
@@ -251,15 +260,16 @@ const byFlags: Accepting = (ids) => `to accept: ${ids.map((id) => `--accept ${id
 /** A name that `--accept` does not take: what kvup would write would not last. */
 export const isRefused = (id: string): boolean => explanations.some((one) => one.id === id && isRefusal(one))
 
-/** Throws `blocked` (exit 3) with every blocker that was not accepted, each with its remedy. How to accept them is said only where that is enough. */
+/** Throws `unreachable` where only a manifest that could not be fetched is in the way, else `blocked` (exit 3) with every blocker that was not accepted, each with its remedy. How to accept them is said only where that is enough. */
 export function passGate(
   findings: readonly Finding[],
   accepted: readonly AcceptedRisk[],
   accepting: Accepting = byFlags,
 ): void {
-  const [first, ...more] = unaccepted(findings, accepted)
+  const all = openFindings(findings, accepted)
+  const [first] = all
   if (!first) return
-  const all = [first, ...more]
+  ensureFetched(all)
   const ids = all.map(({ id }) => id)
   const given = all.flatMap(({ remedy }) => remedy)
   const mends = given.filter((line) => !takesRisk(line, ids))
@@ -282,12 +292,13 @@ export function passGateOfPlan(
   accepted: readonly AcceptedRisk[],
   { command, accepting, isShown = false }: { command: string; accepting: Accepting; isShown?: boolean },
 ): void {
-  const all = unaccepted(findings, accepted)
+  const all = openFindings(findings, accepted)
   const [first] = all
   if (!first) return
   const ids = all.map(({ id }) => id)
-  throw blocked(
-    first.id,
+  const throwing = isUnfetched(first) ? unreachable : blocked
+  throw throwing(
+    isUnfetched(first) ? unfetched : first.id,
     `${command} would be refused because of ${all.length === 1 ? 'this finding' : `these ${all.length} findings`} (${ids.join(', ')})`,
     {
       remedy: [
@@ -296,6 +307,21 @@ export function passGateOfPlan(
       ],
     },
   )
+}
+
+const unfetched = 'manifest-unreachable'
+
+/** Its manifest could not be fetched; of no other finding that is open. */
+const isUnfetched = ({ id }: Finding): boolean => id === 'manifest-not-read'
+
+/** What nobody accepted; a manifest that could not be fetched last, for what the cluster forbids weighs more. */
+const openFindings = (findings: readonly Finding[], accepted: readonly AcceptedRisk[]): readonly Finding[] =>
+  unaccepted(findings, accepted).toSorted((a, b) => Number(isUnfetched(a)) - Number(isUnfetched(b)))
+
+/** Throws `unreachable` where nothing but a manifest that could not be fetched is in the way of what was asked. */
+export function ensureFetched(findings: readonly Finding[], accepted: readonly AcceptedRisk[] = []): void {
+  const [first] = openFindings(findings, accepted)
+  if (first && isUnfetched(first)) throw unreachable(unfetched, first.summary, { remedy: first.remedy })
 }
 
 const explainLine = (id: string): string => `kvup explain ${id}     what it means, and how to fix it`

@@ -73,7 +73,7 @@ function resultOf(check: Check, question: Question): CheckResult {
   const unknown = whyNeedsUnknown(check, question)
   if (unknown.length > 0)
     return { check, is: 'not-checked', findings: [notChecked(check, unknown, question)] }
-  const findings = check.assess(question).map((finding) => notReset(finding, question))
+  const findings = check.assess(question)
   const lack = findings.length === 0 ? lackOf(check, question) : undefined
   if (lack !== undefined)
     return { check, is: 'not-checked', lacks: lack, findings: [lacking(check, lack, question)] }
@@ -193,16 +193,6 @@ const saveAll = 'kvup snapshot --to-file cluster.ndjson.gz     saves everything 
 
 /** A saved cluster lacks it; a right would not bring it. */
 const isNotSaved = (why: string): boolean => /does not contain|^kvup did not read /u.test(why)
-
-/** Without commands that write to a KubeVirt which HyperConverged owns: it would set them back (ocp 1.4). Pure. */
-function notReset(finding: Finding, { installation }: Pick<Question, 'installation'>): Finding {
-  const { manager, namespace } = installation
-  if (manager.kind !== 'hyperconverged') return finding
-  const remedy = finding.remedy.filter((line) => !/^kubectl .*\bpatch kubevirt /u.test(line))
-  if (remedy.length === finding.remedy.length) return finding
-  const show = `kubectl -n ${namespace} get hyperconvergeds.hco.kubevirt.io -o yaml     change it here: HyperConverged reverts changes to the KubeVirt`
-  return { ...finding, remedy: [...remedy, show] }
-}
 
 export interface ReportedFinding extends Finding {
   /** It was accepted by name, and no longer counts. */

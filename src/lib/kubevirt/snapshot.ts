@@ -220,6 +220,8 @@ export interface InstanceTally {
   nodes: Record<string, number>
   /** Running VMs by what a release breaks or takes away. */
   traits: Partial<Record<VmTrait, Named>>
+  /** The same by the launcher image that they run on, empty where a VMI does not say. */
+  traitsOn: Record<string, Partial<Record<VmTrait, Named>>>
   /** Running VMs by the machine type that their spec asks for. */
   machineTypes: Map<string, Named>
   /** Running VMs by their networks of Multus: the NetworkAttachmentDefinition, `namespace/name`. */
@@ -247,6 +249,7 @@ export function emptyTally(): InstanceTally {
     frozen: nobody(),
     longNames: nobody(),
     traits: {},
+    traitsOn: {},
     machineTypes: new Map(),
     networks: new Map(),
     hotplugged: new Set(),
@@ -324,11 +327,9 @@ function addBy(lists: Record<string, Named>, key: string, name: string): void {
 }
 
 function tallyTraits(tally: InstanceTally, vmi: VirtualMachineInstance, name: string): void {
-  for (const trait of traitNames)
-    if (vmTraits[trait](vmi)) {
-      tally.traits[trait] ??= nobody()
-      add(tally.traits[trait], name)
-    }
+  const on = (tally.traitsOn[vmi.status?.launcherContainerImageVersion ?? ''] ??= {})
+  for (const trait of traitNames.filter((one) => vmTraits[one](vmi)))
+    for (const traits of [tally.traits, on]) add((traits[trait] ??= nobody()), name)
 }
 
 /** VMs that ask the same of a node, and run on the same one. */

@@ -8,6 +8,10 @@ export const vmTraits = {
   smp: (vmi) => isAmd64(vmi) && vcpusOf(vmi.spec?.domain) > 1,
   /** A machine type of the q35 family: its disks lie behind PCI root ports. */
   q35: (vmi) => /q35/u.test(textAt(vmi, ['domain', 'machine', 'type']) ?? (isAmd64(vmi) ? 'q35' : '')),
+  /** A network device of virtio, on a machine type of RHEL 9 or on the newest one: the guest may use UDP segmentation offload. */
+  'virtio-net': (vmi) =>
+    /rhel9|^[^\d]*(?:q35)?$/u.test(textAt(vmi, ['domain', 'machine', 'type']) ?? '') &&
+    interfaces(vmi).some(({ model = 'virtio' }) => model === 'virtio'),
   efi: (vmi) => isRecord(valueAt(vmi.spec, ['domain', 'firmware', 'bootloader', 'efi'])),
   'host-disk': (vmi) => (vmi.spec?.volumes ?? []).some((volume) => 'hostDisk' in volume),
   virtiofs: (vmi) => listAt(vmi, ['domain', 'devices', 'filesystems']).length > 0,

@@ -105,7 +105,7 @@ function ofIssue(bad: KnownBad, releases: Releases): readonly ReleaseBreak[] {
 
 /** Empty: all of them; undefined: none. */
 function releasesWith(bad: KnownBad, minor: string, releases: Releases): string | undefined {
-  const { to, toMinor, enters, affects } = bad
+  const { to, toMinor, launchersBefore, enters = launchersBefore, affects } = bad
   if (toMinor !== undefined && !toMinor.includes(minor)) return undefined
   if (enters !== undefined && enters !== minor) return undefined
   if (to !== undefined && to !== minor) return minorOfText(to) === minor ? `only ${to}` : undefined

@@ -229,6 +229,7 @@ export function issuesOf(
       isVersion(from, bad.from) &&
       isVersion(to, bad.to) &&
       (bad.enters === undefined || enters({ from, to }, bad.enters)) &&
+      (bad.launchersBefore === undefined || reaches(to, bad.launchersBefore)) &&
       (bad.affects === undefined || bad.affects.some((range) => isWithin(to, range))),
   )
 }
@@ -256,12 +257,13 @@ export function candidatesIn(minor: string, from: Version, releases: Releases): 
 
 const weight = { info: 0, warning: 1, blocker: 2 } as const
 
-/** Issues of a Kubernetes that the release does not support do not choose among its patches. */
+/** Issues of a Kubernetes that the release does not support, and of launchers of before, do not choose among its patches. */
 function harm(from: Version, to: Version, releases: Releases): number {
   const max = kubernetesWindow(to, releases)?.max
   const issues = issuesOf({ from, to }, releases).filter(
-    ({ kubernetes }) =>
-      kubernetes === undefined || max === undefined || minorNumber(kubernetes) <= minorNumber(max),
+    ({ kubernetes, launchersBefore }) =>
+      launchersBefore === undefined &&
+      (kubernetes === undefined || max === undefined || minorNumber(kubernetes) <= minorNumber(max)),
   )
   return Math.max(0, ...issues.map(({ level }) => weight[level]))
 }

@@ -96,7 +96,7 @@ export interface Shift {
   summary: string
   /** `path: value`, or a path whose value depends on what is wanted: what keeps it as it was. */
   pin?: string
-  /** When `pin` and `replacedBy` can be typed, where that is not before the upgrade. */
+  /** When `replacedBy` can be typed, where that is not before the upgrade. */
   pinAfter?: string
   /** A command, in capitals what is to be filled in. */
   command?: string
@@ -130,6 +130,12 @@ export interface KnownBad {
   enters?: string
   /** Releases that have it: from the first one, and no more in the second, where that is of the same minor. */
   affects?: readonly { from: string; until: string }[]
+  /** Migrations out of a launcher before this minor into one from it on fail: whom it concerns goes by the launcher that a VM runs on, whatever is installed. */
+  launchersBefore?: string
+  /** Its level where KubeVirt evicts VMs that do not move by themselves. */
+  withEvict?: 'blocker'
+  /** It concerns VMs that were started on this kernel (`6.2`) or a later one. */
+  kernel?: string
   /** Name of what a VM has that it concerns (`vmTraits`): such VMs are counted, and without one it is not told. */
   hits?: string
   /** It concerns clusters with so many running VMs, or more. */

@@ -100,7 +100,11 @@ async function failures(
 }
 
 const upstream = (reason: string): string =>
-  /guest CPU|extra features/u.test(reason) ? '; kubevirt issue 16386' : ''
+  /load of migration failed: Operation not permitted/u.test(reason)
+    ? '; kubevirt issue 16386'
+    : /extra features/u.test(reason)
+      ? '; harvester issue 11615'
+      : ''
 
 const most = 50
 

@@ -299,7 +299,7 @@ function definitionsOf(bundle: BundleShape): CustomResourceDefinition[] {
     hyperConvergedDefinition({ ...bundle.crd, conversion: 'None' }),
     definitionOf(hostPath),
     ...(isLater(bundle) ? inFlight.map(definitionOf) : []),
-    kubeVirtDefinition,
+    kubeVirtDefinition(bundle.kubevirt),
     definitionOf(migController),
     ssp,
   ]

@@ -3,6 +3,7 @@ import {
   CustomResourceDefinitions,
 } from '../../lib/kube/kinds/extension-kinds.ts'
 import { isAtLeast, type OperatorFaults } from './virt-operator-context.ts'
+import { kubeVirtDescription } from '../api/kinds/kubevirt-schema.ts'
 import type { Store } from '../api/store.ts'
 import type { Faults } from '../machinery/machinery-faults.ts'
 
@@ -85,10 +86,16 @@ export function customResources(version: string): CustomResourceDefinition[] {
   return resources(version).map(definition)
 }
 
-/** The CRD that the operator manifest brings. */
-export const kubeVirtDefinition: CustomResourceDefinition = definition(
-  of('KubeVirt', main, ['v1', 'v1alpha3'], { shortNames: ['kv', 'kvs'] }),
-)
+/** The CRD that the operator manifest brings. Its schema says no more than of which minor it is. */
+export function kubeVirtDefinition(version: string): CustomResourceDefinition {
+  const made = definition(of('KubeVirt', main, ['v1', 'v1alpha3'], { shortNames: ['kv', 'kvs'] }))
+  const description = kubeVirtDescription(version)
+  const versions = made.spec?.versions?.map((one) => ({
+    ...one,
+    schema: { openAPIV3Schema: { ...schema.openAPIV3Schema, ...(description && { description }) } },
+  }))
+  return { ...made, spec: { ...made.spec, ...(versions && { versions }) } }
+}
 
 /** The fault `storedVersion`: the CRD's status names the version as stored for as long as the fault is on. */
 export function storeOldVersions(store: Store, faults: Faults<OperatorFaults>): void {

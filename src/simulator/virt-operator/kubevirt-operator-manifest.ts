@@ -21,6 +21,7 @@ const rbac = 'rbac.authorization.k8s.io/v1'
 /** The objects of a release's kubevirt-operator.yaml, in its order (facts 7). */
 export function operatorManifest(version: string, options: ManifestOptions = {}): KubeObject[] {
   const { namespace = 'kubevirt' } = options
+  const definition = kubeVirtDefinition(version)
   return [
     {
       apiVersion: 'v1',
@@ -31,8 +32,8 @@ export function operatorManifest(version: string, options: ManifestOptions = {})
       },
     },
     {
-      ...kubeVirtDefinition,
-      metadata: { ...kubeVirtDefinition.metadata, labels: { 'operator.kubevirt.io': '' } },
+      ...definition,
+      metadata: { ...definition.metadata, labels: { 'operator.kubevirt.io': '' } },
     },
     priorityClass,
     clusterRole('kubevirt.io:operator', [

@@ -77,26 +77,6 @@ test.each([
 
 const changed = 'read https://github.com/kubevirt/kubevirt/pull/17405'
 
-test.each([
-  [
-    { disabledFeatureGates: ['Snapshot', 'Sidecar'] },
-    '["Snapshot","Sidecar","ImageVolume","ExternalNetResourceInjection","DeclarativeHotplugVolumes","Template"]',
-  ],
-  [
-    { disabledFeatureGates: ['ImageVolume'], featureGates: ['Template'] },
-    '["ImageVolume","ExternalNetResourceInjection","DeclarativeHotplugVolumes"]',
-  ],
-])('C2 the gates that are listed already stay in the list: %j', (developerConfiguration, list) => {
-  const found = withSpec({ configuration: { developerConfiguration } })
-  const { findings } = ask(defaultsThatShift, { snapshot: found, target: 'v1.9.0' })
-  expect(findings.map(({ remedy }) => remedy)).toEqual([
-    [
-      `kubectl -n kubevirt patch kubevirt kubevirt --type=merge -p '{"spec":{"configuration":{"developerConfiguration":{"disabledFeatureGates":${list}}}}}'`,
-      changed,
-    ],
-  ])
-})
-
 test('C2 a listed gate is a text in the command, whatever is in it', () => {
   const found = withSpec({ configuration: off("x'; echo owned; '") })
   const { findings } = ask(defaultsThatShift, { snapshot: found, target: 'v1.9.0' })
@@ -116,36 +96,6 @@ test('C2 gates that were turned on by hand are not turned off', () => {
   const { findings } = ask(defaultsThatShift, { snapshot: found, target: 'v1.9.0' })
   expect(findings).toMatchObject([{ id: 'defaults-that-shift', remedy: [changed] }])
 })
-
-test.each([
-  [
-    'v1.3.1',
-    'v1.4.1',
-    {},
-    `kubectl -n kubevirt patch kubevirt kubevirt --type=merge -p '{"spec":{"configuration":{"migrations":{"completionTimeoutPerGiB":800}}}}'`,
-  ],
-  [
-    'v1.3.1',
-    'v1.4.1',
-    { migrations: { completionTimeoutPerGiB: 300 } },
-    `kubectl -n kubevirt patch kubevirt kubevirt --type=merge -p '{"spec":{"configuration":{"commonInstancetypesDeployment":{"enabled":false}}}}'     once virt-operator v1.4 is there, which brings the field: it takes them away again`,
-  ],
-  [
-    'v1.7.4',
-    'v1.8.4',
-    gates('Sidecar', 'ExperimentalVirtiofsSupport'),
-    `kubectl -n kubevirt patch kubevirt kubevirt --type=merge -p '{"spec":{"configuration":{"developerConfiguration":{"featureGates":["Sidecar","ExperimentalVirtiofsSupport","EnableVirtioFsStorageVolumes"]}}}}'`,
-  ],
-])(
-  'C2 the remedy is a command that keeps the default as it was: %s to %s, %j',
-  (from, to, configuration, command) => {
-    const { findings } = ask(defaultsThatShift, {
-      snapshot: ofVersion(from, withSpec({ configuration })),
-      target: to,
-    })
-    expect(findings[0]?.remedy[0]).toBe(command)
-  },
-)
 
 const role = (...rules: PolicyRule[]): Role => ({
   apiVersion: 'rbac.authorization.k8s.io/v1',

@@ -6,6 +6,7 @@ import {
   zeroDowntime,
 } from '../../../src/lib/checks/groups/path-checks.ts'
 import { knownReleases } from '../../../src/lib/releases/releases.ts'
+import { itemsOf } from '../../../src/lib/kube/known.ts'
 import { emptyTally } from '../../../src/lib/kubevirt/snapshot.ts'
 import { ask, evidence, known, ofVersion, said, withSpec } from './evidence.ts'
 
@@ -19,13 +20,42 @@ test.each([
   ['v1.9.0', 'v1.8.2', ['warning patch-skipped']],
   ['v1.7.4', 'v1.8.4', ['blocker downgrade']],
   ['v1.9.0', 'v1.7.4', ['info minor-skipped']],
-  ['v1.11.0', 'v1.8.4', ['blocker minor-skipped', 'warning release-unknown']],
-  ['v1.9.0-rc.1', 'v1.8.4', ['warning pre-release', 'info release-unknown']],
-  ['v1.9.7', 'v1.8.4', ['info release-unknown']],
-  ['v0.17.0', 'v0.16.3', ['blocker from-unsupported', 'info release-unknown']],
+  ['v1.11.0', 'v1.8.4', ['blocker minor-skipped', 'not-checked release-unknown']],
+  ['v1.9.0-rc.1', 'v1.8.4', ['warning pre-release', 'not-checked release-unknown']],
+  ['v1.9.7', 'v1.8.4', ['not-checked release-unknown']],
+  ['v0.17.0', 'v0.16.3', ['blocker from-unsupported', 'not-checked release-unknown']],
 ])('hop-supported: to %s from %s', (target, version, findings) => {
   const result = ask(hopSupported, { snapshot: ofVersion(version), target })
   expect(said(result.findings)).toEqual(findings)
+})
+
+const unreadManifest = { id: 'manifest-not-read', level: 'not-checked', summary: 'away', remedy: [] } as const
+test.each([
+  ['nothing', {}, ['not-checked', 'not-checked']],
+  ['a manifest that was read', { manifest: [] }, ['info', 'not-checked']],
+  ['a manifest that a flag names', { manifest: [], isManifestNamed: true }, ['info', 'warning']],
+  [
+    'a manifest that is away',
+    { isManifestNamed: true, manifestUnread: unreadManifest },
+    ['not-checked', 'not-checked'],
+  ],
+  ['a catalog', { method: 'olm' }, ['info', 'warning']],
+] as const)('hop-supported: %s proves a patch and a minor that the data do not know', (_, proof, levels) => {
+  const found = ['v1.9.7', 'v1.10.0'].map((target) => {
+    const { findings } = ask(hopSupported, { snapshot: ofVersion('v1.9.0'), target, ...proof })
+    return findings.find(({ id }) => id === 'release-unknown')
+  })
+  expect(found.map((one) => one?.level)).toEqual(levels)
+  const leading = found.flatMap((one) => (one?.level === 'not-checked' ? one.remedy : []))
+  expect(leading.filter((line) => /v1\.9\.7|v1\.10\.0/u.test(line))).toEqual([])
+})
+
+test.each(['v1.9.7', 'v1.10.0'])('hop-supported: the images of %s that run here prove it', (target) => {
+  const [kubevirt] = itemsOf(evidence().kubevirts)
+  const snapshot = ofVersion('v1.9.0')
+  const status = { ...itemsOf(snapshot.kubevirts)[0]?.status, operatorVersion: target }
+  const running = { ...snapshot, kubevirts: known({ ...kubevirt!, status }) }
+  expect(ask(hopSupported, { snapshot: running, target }).findings[0]?.level).not.toBe('not-checked')
 })
 
 test('hop-supported goes by the release data that are given', () => {
@@ -127,14 +157,6 @@ test.each([
 
 const counted = [
   {
-    trait: 'smp',
-    version: 'v1.7.4',
-    target: 'v1.8.4',
-    id: 'issue-16386',
-    command:
-      'kvup workloads update --canary 1 --until canary     moves one VM first, after an upgrade with --leave-paused',
-  },
-  {
     trait: 'q35',
     version: 'v1.5.3',
     target: 'v1.6.3',
@@ -214,8 +236,98 @@ test.each([
   expect(ids.includes('pr-15015')).toBe(isTold)
 })
 
+const image = (tag: string) => (tag.startsWith('v') ? `quay.io/kubevirt/virt-launcher:${tag}` : tag)
+
+describe('known-bad: migrations that fail go by the launcher that a VM runs on, and by the target', () => {
+  const named = { count: 1, names: ['demo/a'] }
+  const digest = `quay.io/kubevirt/virt-launcher@sha256:${'0'.repeat(64)}`
+  interface Told {
+    on: string
+    kernel?: string
+    spec?: object
+    methodsAtEnd?: readonly string[]
+  }
+
+  const told = (installed: string, target: string, { on, kernel, spec = {}, methodsAtEnd }: Told) => {
+    const found = evidence({
+      instances: known({
+        ...emptyTally(),
+        running: 1,
+        launchers: { [image(on)]: 1 },
+        traitsOn: { [on === '' ? '' : image(on)]: { smp: named, 'virtio-net': named } },
+      }),
+    })
+    for (const { status } of itemsOf(found.nodes))
+      if (kernel !== undefined && status?.nodeInfo) status.nodeInfo.kernelVersion = kernel
+    const { findings } = ask(knownBad, {
+      snapshot: withSpec(spec, ofVersion(installed, found)),
+      target,
+      ...(methodsAtEnd && { methodsAtEnd }),
+    })
+    return findings.filter(({ id }) => /16386|11615/u.test(id))
+  }
+
+  const releases = ['v1.4.1', 'v1.5.3', 'v1.6.6', 'v1.7.4', 'v1.8.4', 'v1.9.0']
+  const pairs = releases.flatMap((on, from) =>
+    releases
+      .slice(from)
+      .flatMap((installed, at) =>
+        releases.slice(from + at).map((target): [string, string, string] => [on, installed, target]),
+      ),
+  )
+  test.each(pairs)('a launcher of %s, installed %s, to %s', (on, installed, target) => {
+    const crosses = (minor: string) => on < minor && target >= minor
+    expect(said(told(installed, target, { on }))).toEqual([
+      ...(crosses('v1.7') ? ['warning issue-16386'] : []),
+      ...(crosses('v1.8') ? ['warning harvester-11615'] : []),
+    ])
+  })
+
+  test.each([
+    ['what nobody says is the installed one', 'v1.6.6', 'v1.7.4', { on: '' }, ['warning issue-16386']],
+    ['a digest may be any', 'v1.7.4', 'v1.7.5', { on: digest }, ['warning issue-16386']],
+    ['EL 9 is safe', 'v1.6.6', 'v1.7.4', { on: 'v1.6.6', kernel: '5.14.0-570.el9.x86_64' }, []],
+    ['a later kernel', 'v1.6.6', 'v1.7.4', { on: 'v1.6.6', kernel: '6.12.0' }, ['warning issue-16386']],
+    [
+      'KubeVirt evicts',
+      'v1.6.6',
+      'v1.8.4',
+      {
+        on: 'v1.6.6',
+        spec: { workloadUpdateStrategy: { workloadUpdateMethods: ['LiveMigrate', 'Evict'] } },
+      },
+      ['blocker issue-16386', 'warning harvester-11615'],
+    ],
+    [
+      'VM updates stay paused at the end',
+      'v1.6.6',
+      'v1.7.4',
+      {
+        on: 'v1.6.6',
+        spec: { workloadUpdateStrategy: { workloadUpdateMethods: ['Evict'] } },
+        methodsAtEnd: [],
+      },
+      ['warning issue-16386'],
+    ],
+  ] as const)('%s', (...[, installed, target, asked, findings]) => {
+    expect(said(told(installed, target, asked))).toEqual(findings)
+  })
+
+  test('each names its own source, and launcher-age sends nobody there', () => {
+    const found = told('v1.6.6', 'v1.8.4', { on: 'v1.6.6' })
+    expect(found.map(({ remedy }) => remedy.at(-1))).toEqual([
+      'read https://github.com/kubevirt/kubevirt/issues/16386',
+      'read https://github.com/harvester/harvester/issues/11615',
+    ])
+    expect(found.map(({ objects }) => objects)).toEqual([['demo/a'], ['demo/a']])
+  })
+})
+
 test('known-bad: VMs that may not be read are said to be unknown', () => {
   const snapshot = { ...ofVersion('v1.7.4'), instances: { known: false as const, why: 'forbidden' } }
   const [first] = ask(knownBad, { snapshot, target: 'v1.8.4' }).findings
   expect(first?.summary).toContain('kvup does not know which VMs it affects: forbidden')
+  const { instances: _, ...newer } = ofVersion('v1.8.4')
+  const [none] = ask(knownBad, { snapshot: { ...snapshot, ...newer }, target: 'v1.9.0' }).findings
+  expect(none?.id).toBe('issue-18670')
 })

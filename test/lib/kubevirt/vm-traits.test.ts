@@ -20,11 +20,30 @@ test.each([
   [{ domain: { firmware: { bootloader: { efi: {} } } } }, ['q35', 'efi', 'guest-log']],
   [{ volumes: [{ name: 'a', hostDisk: { path: '/a' } }] }, ['q35', 'host-disk', 'guest-log']],
   [
-    { domain: { devices: { interfaces: [{ name: 'a', macvtap: {} }], filesystems: [{ name: 'b' }] } } },
+    {
+      domain: {
+        devices: { interfaces: [{ name: 'a', macvtap: {}, model: 'e1000' }], filesystems: [{ name: 'b' }] },
+      },
+    },
     ['q35', 'virtiofs', 'removed-binding', 'guest-log'],
   ],
-  [{ domain: { devices: { interfaces: [{ name: 'a' }] } } }, ['q35', 'odd-binding', 'guest-log']],
-  [{ domain: { devices: { interfaces: [{ name: 'a', masquerade: {} }] } } }, ['q35', 'guest-log']],
+  [
+    { domain: { devices: { interfaces: [{ name: 'a', model: 'e1000' }] } } },
+    ['q35', 'odd-binding', 'guest-log'],
+  ],
+  [
+    { domain: { devices: { interfaces: [{ name: 'a', masquerade: {} }] } } },
+    ['q35', 'virtio-net', 'guest-log'],
+  ],
+  [
+    {
+      domain: {
+        machine: { type: 'pc-q35-rhel8.6.0' },
+        devices: { interfaces: [{ name: 'a', masquerade: {} }] },
+      },
+    },
+    ['q35', 'guest-log'],
+  ],
 ])('%j is %j', (spec, traits) => {
   expect(traitsOf(spec)).toEqual(traits)
 })

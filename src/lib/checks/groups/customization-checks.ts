@@ -15,6 +15,7 @@ import { oneLine, shellWord } from '../../kube/shell-line.ts'
 import { isOperand } from '../../kubevirt/installed-components.ts'
 import { someOf } from '../../kube/text.ts'
 import type { Shift } from '../../releases/releases.ts'
+import { setField } from '../field-remedy.ts'
 import { gatesOf, type Installation, undecided } from '../../kubevirt/installation.ts'
 
 type Patch = NonNullable<NonNullable<NonNullable<KubeVirt['spec']>['customizeComponents']>['patches']>[number]
@@ -285,10 +286,7 @@ export function shiftFinding(id: string, shift: Shift, question: Question): Find
     level: shift.level ?? 'warning',
     summary: `${shift.summary}${gatesText(shift, question)}${vms.text}`,
     ...(vms.objects && { objects: vms.objects }),
-    remedy: [
-      ...[pinCommand(shift, question)].flatMap((command) => command ?? []),
-      ...(shift.sources ?? []).map((source) => `read ${source}`),
-    ],
+    remedy: [...pinLines(shift, question), ...(shift.sources ?? []).map((source) => `read ${source}`)],
   }
 }
 
@@ -297,9 +295,10 @@ const isGateList = (field: string | undefined): boolean => /[gG]ates$/u.test(fie
 
 /** Where the field is set nothing changes; but a list of gates decides only on those that are in it. */
 function isOpen(shift: Shift, question: Question): boolean {
-  const { field, gates = [], withoutGate } = shift
+  const { field, gates = [], withoutGate, replacedBy } = shift
   const { featureGates } = gatesOf(question.installation)
   if (withoutGate !== undefined && featureGates.includes(withoutGate)) return false
+  if (replacedBy?.every((gate) => featureGates.includes(gate))) return false
   const set = field === undefined ? undefined : valueIn(question.installation.kubevirt, field)
   if (isGateList(field)) return set === undefined || gatesToPin(shift, question).length > 0
   return set === undefined && (gates.length === 0 || gates.some((gate) => featureGates.includes(gate)))
@@ -323,65 +322,51 @@ function gatesText({ in: minor, field, gates = [] }: Shift, { releases, installa
     .join('')
 }
 
-/**
- * The command that keeps off what a minor turns on: the gates that are known to hurt and that nobody decided on, behind those that are listed. One list
- * for whoever asks, for a merge patch replaces it: pasted behind one another, none takes back what the other did.
- */
-export function keepGatesOff(minor: string, question: Question): string {
-  const gates = gatesToPin({ in: minor }, question)
-  const value = [...gatesOf(question.installation).disabledFeatureGates, ...gates]
-  return patchCommand(question, 'spec.configuration.developerConfiguration.disabledFeatureGates', value)
-}
+const disabledGates = 'spec.configuration.developerConfiguration.disabledFeatureGates'
+
+/** What keeps gates off that turn on by themselves, behind those that are listed. */
+export const keepGatesOff = (
+  gates: readonly string[],
+  question: Question,
+  purpose?: string,
+): readonly string[] => setField(question, disabledGates, { add: gates }, purpose)
 
 /** The gates that are known to hurt and that nobody has turned on or off: what a shift of gates is kept away from. */
 function gatesToPin(
-  { in: minor }: Pick<Shift, 'in'>,
+  { in: minor, gates = [] }: Pick<Shift, 'in' | 'gates'>,
   { releases, installation }: Question,
 ): readonly string[] {
-  const known = releases.newGates.filter((gate) => gate.in === minor).map(({ gate }) => gate)
-  return undecided(known, installation)
+  const known = releases.newGates.filter((gate) => gate.in === minor && gates.includes(gate.gate))
+  return undecided(
+    known.map(({ gate }) => gate),
+    installation,
+  )
 }
 
-/**
- * The command that keeps a default as it was; what depends on what is wanted is filled in with the gates that are known to hurt, behind
- * those that are listed: a merge patch replaces a list. Undefined where there is nothing to fill in.
- */
-function pinCommand(shift: Shift, question: Question): string | undefined {
+/** What keeps a default as it was; what depends on what is wanted is filled in with the gates that are known to hurt. */
+function pinLines(shift: Shift, question: Question): readonly string[] {
   const { pin, command, replacedBy, pinAfter } = shift
-  if (command !== undefined) return command
-  if (replacedBy !== undefined) return `${replacingGates(replacedBy, question)}${after(pinAfter)}`
-  if (pin === undefined) return undefined
+  if (command !== undefined) return [command]
+  if (replacedBy !== undefined) return replacingGates(replacedBy, question, pinAfter)
+  if (pin === undefined) return []
   const [path = '', text] = pin.split(/:\s*/u)
+  if (text !== undefined) return setField(question, path, { value: valueOf(text) })
   const gates = gatesToPin(shift, question)
-  if (text === undefined && gates.length === 0) return undefined
-  const value =
-    text === undefined ? [...gatesOf(question.installation).disabledFeatureGates, ...gates] : valueOf(text)
-  return `${patchCommand(question, path, value)}${after(pinAfter)}`
+  return gates.length === 0 ? [] : keepGatesOff(gates, question)
 }
-
-const after = (when: string | undefined): string => (when === undefined ? '' : `     ${when}`)
 
 /** `800`, `false` and `null` are what they are in JSON. */
 const valueOf = (text: string): unknown =>
   /^(?:\d+|true|false|null)$/u.test(text) ? (JSON.parse(text) as unknown) : text
 
-/** The whole list, for a merge patch replaces it: what is listed stays, the old gate as well, which does no harm. */
-function replacingGates(gates: readonly string[], question: Question): string {
+/** What is listed stays, the old gate as well, which does no harm. */
+function replacingGates(
+  gates: readonly string[],
+  question: Question,
+  pinAfter: string | undefined,
+): readonly string[] {
   const { featureGates } = gatesOf(question.installation)
-  const all = [...new Set([...featureGates, ...gates])]
-  return patchCommand(question, 'spec.configuration.developerConfiguration.featureGates', all)
-}
-
-/** A merge patch of the KubeVirt. */
-export function patchCommand(
-  { installation: { name, namespace } }: Pick<Question, 'installation'>,
-  path: string,
-  value: unknown,
-): string {
-  return `kubectl -n ${namespace} patch kubevirt ${name} --type=merge -p ${shellWord(JSON.stringify(patchOf(path, value)))}`
-}
-
-/** An object with this value at that path: a merge patch. */
-function patchOf(path: string, value: unknown): unknown {
-  return path.split('.').reduceRight<unknown>((inner, name) => ({ [name]: inner }), value)
+  const add = gates.filter((gate) => !featureGates.includes(gate))
+  if (add.length === 0) return []
+  return setField(question, 'spec.configuration.developerConfiguration.featureGates', { add }, pinAfter)
 }

@@ -17,6 +17,7 @@ import { compareVersions, type Version, versionOf, isBefore } from '../../releas
 import type { Releases } from '../../releases/releases.ts'
 import { hollowNodes } from '../../kubevirt/hollow-nodes.ts'
 import { undecided } from '../../kubevirt/installation.ts'
+import { setField } from '../field-remedy.ts'
 import { keepGatesOff } from './customization-checks.ts'
 import type { FullSnapshot } from '../../kubevirt/full-snapshot.ts'
 
@@ -191,14 +192,11 @@ function affected(question: Question, target: Version): string[] {
 }
 
 /** What helps the operands does not help the operator: there only the label does. */
-function relief(question: Question, target: Version): string[] {
-  const { namespace, name } = question.installation
+function relief(question: Question, target: Version): readonly string[] {
   const [node] = itemsOf(question.snapshot.nodes)
   if (operatorNeedsControlPlane(question, target))
     return node ? [`kubectl label node ${node.metadata.name} node-role.kubernetes.io/control-plane=`] : []
-  return [
-    `kubectl -n ${namespace} patch kubevirt ${name} --type merge -p '{"spec":{"infra":{"nodePlacement":{}}}}'`,
-  ]
+  return setField(question, 'spec.infra.nodePlacement', { value: {} })
 }
 
 const labels = ['node-role.kubernetes.io/control-plane', 'node-role.kubernetes.io/master']
@@ -286,7 +284,7 @@ function findings(gate: Gate, nodes: readonly Node[], question: Question): Findi
     level: 'blocker',
     summary: `${gate.in} turns ${gate.gate} on by default, and ${counted(lacking.length, 'node', ['is', 'are'])} too old for it: ${someOf(said)}`,
     objects: lacking.map(({ metadata }) => `node/${metadata.name}`),
-    remedy: [keepGatesOff(gate.in, question)],
+    remedy: keepGatesOff([gate.gate], question),
   }
 }
 

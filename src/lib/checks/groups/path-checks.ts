@@ -3,7 +3,6 @@ import {
   type KnownBad,
   kubernetesWindow,
   latestPatch,
-  newestMinorOf,
   type Releases,
   unknownRelease,
 } from '../../releases/releases.ts'
@@ -28,6 +27,7 @@ import {
   concerned,
 } from '../check-definition.ts'
 import { enters, issuesOf } from '../../releases/release-path.ts'
+import { onOldLaunchers } from './vm-checks.ts'
 
 /** The version policy, which nothing in KubeVirt enforces (facts 7). */
 export const hopSupported = check({
@@ -50,11 +50,8 @@ export const hopSupported = check({
   blocks: true,
   assess(question) {
     const hop = hopOf(question)
-    if (hop === undefined) return [neverSettled]
-    return [
-      ...hopFindings(hop.from, hop.to, question.releases).map((found) => withPath(found, question)),
-      unknown(hop.to, question.releases),
-    ]
+    const found = hop === undefined ? [neverSettled] : hopFindings(hop.from, hop.to, question.releases)
+    return [...found.map((one) => withPath(one, question)), unknown(question)]
   },
 })
 
@@ -91,17 +88,51 @@ const neverSettled: Finding = {
   remedy: ['kvup status'],
 }
 
-/** A patch holds no surprises that its minor has not; a minor that is newer than all that are known may. */
-function unknown(to: Version, releases: Releases): Finding | undefined {
-  const summary = unknownRelease(to, releases)
-  if (summary === undefined) return undefined
+/** Made only where it could not. */
+export const manifestFetched = check({
+  id: 'manifest-not-read',
+  group: 'path',
+  title: 'the manifest of the target can be fetched',
+  unchecked: 'the manifest was not read',
+  needs: [],
+  blocks: true,
+  assess: ({ manifestUnread }) => manifestUnread,
+})
+
+/** A patch holds no surprises that its minor has not; a minor that is newer than all that are known may. One that nothing shows may be mistyped. */
+function unknown(question: Question): Finding | undefined {
+  const { target: to, releases } = question
+  const summary = to && unknownRelease(to, releases)
+  if (to === undefined || summary === undefined) return undefined
+  const dated = `${summary} (release data of ${releases.asOf})`
+  const isKnownMinor = releases.minors[minorOf(to)] !== undefined
+  if (!isProven(to, question, isKnownMinor))
+    return {
+      id: 'release-unknown',
+      level: 'not-checked',
+      summary: `${dated}, and ${isKnownMinor ? 'kvup has not read its manifest' : 'no flag names its manifest'}: whether it exists was not checked`,
+      remedy: [
+        'kvup releases     lists the releases that kvup knows; --releases FILE adds newer ones',
+        'where it exists, add --manifest FILE or URL: with its kubevirt-operator.yaml kvup judges it',
+      ],
+    }
   return {
     id: 'release-unknown',
-    level: to.minor > (newestMinorOf(to.major, releases) ?? to.minor) ? 'warning' : 'info',
-    summary: `${summary} (release data of ${releases.asOf}). kvup judges it by general rules`,
+    level: isKnownMinor ? 'info' : 'warning',
+    summary: `${dated}. kvup judges it by general rules`,
     remedy: [`kvup releases --since ${minorOf(to)}.0`],
   }
 }
+
+/** By its manifest, a catalog that offers it, or its images, which run here: no release data are as new as a release. */
+const isProven = (
+  to: Version,
+  { manifest, isManifestNamed, method, rolloutStatus, installation: { kubevirt } }: Question,
+  isKnownMinor: boolean,
+): boolean =>
+  method === 'olm' ||
+  (manifest !== undefined && (isKnownMinor || isManifestNamed === true)) ||
+  [rolloutStatus.observed.version, kubevirt.status?.operatorVersion].includes(to.text)
 
 /** Each minor of KubeVirt supports three of Kubernetes (facts 7). */
 export const kubernetesSupported = check({
@@ -203,9 +234,11 @@ export const knownBad = check({
 })
 
 function finding(bad: KnownBad, hop: Hop, question: Question): Finding | undefined {
-  const { id, level, summary, issue, remedy = [] } = bad
-  const vms = concerned(bad, question)
+  const { id, summary, issue, remedy = [] } = bad
+  const vms =
+    bad.launchersBefore === undefined ? concerned(bad, question) : onOldLaunchers(bad, hop, question)
   if (vms === undefined) return undefined
+  const level = (isEvicting(question) && bad.withEvict) || bad.level
   const patch = level === 'info' ? undefined : patchWithout(bad, hop, question.releases)
   const fixed =
     patch === undefined
@@ -218,9 +251,18 @@ function finding(bad: KnownBad, hop: Hop, question: Question): Finding | undefin
     level,
     summary: `${summary}${vms.text}${fixed}`,
     ...(vms.objects && { objects: vms.objects }),
-    remedy: [...(patch === undefined ? [] : [`kvup upgrade --to ${patch.text}`]), ...remedy, `read ${issue}`],
+    remedy: [
+      ...(patch === undefined ? [] : [`kvup upgrade --to ${patch.text}`]),
+      ...(bad.withEvict && question.leavingPaused ? [question.leavingPaused] : []),
+      ...remedy,
+      `read ${issue}`,
+    ],
   }
 }
+
+/** Whether KubeVirt shuts down what does not move by itself, once VM updates resume. */
+const isEvicting = ({ methodsAtEnd, installation }: Question): boolean =>
+  (methodsAtEnd ?? installation.workloadUpdateMethods).includes('Evict')
 
 /** The newest patch of the same minor, where the issue is not in it. */
 function patchWithout(bad: KnownBad, { from, to }: Hop, releases: Releases): Version | undefined {

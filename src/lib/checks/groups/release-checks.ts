@@ -416,7 +416,7 @@ export const networkResources = check({
       objects: named.slice(0, 100),
       remedy: [
         'kubectl get mutatingwebhookconfigurations     with the one of network-resources-injector, there is nothing to do',
-        `${keepGatesOff('v1.9', question)}     without it, before the upgrade`,
+        ...keepGatesOff([injection], question, 'without it, before the upgrade'),
         ...sourcesOf(shift),
       ],
     }

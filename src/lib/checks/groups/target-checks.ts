@@ -1,3 +1,4 @@
+import { setField } from '../field-remedy.ts'
 import { operatorRule, pinnedTagRule } from '../../releases/hop-findings.ts'
 import { type Version, versionOf } from '../../releases/release-versions.ts'
 import { type Question, check, type Finding, lacksRelease } from '../check-definition.ts'
@@ -113,7 +114,7 @@ function refused(probes: readonly ImageProbe[], question: Question): Finding {
     summary: `${someOf(asked)} cannot pull ${image} (${forWhat(probes)}): ${why}${words(probes)}`,
     objects: objectsOf(probes),
     remedy: [
-      helps(probes, question),
+      ...helps(probes, question),
       ...asked.slice(0, 1).map((node) => `crictl pull ${image}     on ${node}`),
     ],
   }
@@ -147,16 +148,23 @@ function objectsOf(probes: readonly ImageProbe[]): string[] {
 /** Where releases are published. */
 const publicRegistry = 'quay.io/kubevirt'
 
-function helps(probes: readonly ImageProbe[], { installation: { name, namespace } }: Question): string {
+function helps(probes: readonly ImageProbe[], question: Question): readonly string[] {
   const [{ image = '', why = '' } = {}] = probes
   if (why === 'not allowed to pull it')
-    return `kubectl -n ${namespace} patch kubevirt ${name} --type=merge -p '{"spec":{"imagePullSecrets":[{"name":"SECRET"}]}}'     SECRET: a secret of that namespace with the right to pull it`
+    return setField(
+      question,
+      'spec.imagePullSecrets',
+      { add: [{ name: 'SECRET' }] },
+      `SECRET: a secret of namespace ${question.installation.namespace} with the right to pull it`,
+    )
   if (why === 'not found' && !image.startsWith(`${publicRegistry}/`))
-    return `skopeo copy --all docker://${publicRegistry}/${publicName(
-      image,
-      probes.flatMap(({ of }) => of),
-    )} docker://${image}`
-  return `skopeo inspect --raw docker://${image}     shows what the registry answers`
+    return [
+      `skopeo copy --all docker://${publicRegistry}/${publicName(
+        image,
+        probes.flatMap(({ of }) => of),
+      )} docker://${image}`,
+    ]
+  return [`skopeo inspect --raw docker://${image}     shows what the registry answers`]
 }
 
 /** Without registry and prefix. */

@@ -8,15 +8,19 @@ import {
   check,
   hopOf,
   type Check,
+  affected,
+  concerned,
 } from '../check-definition.ts'
-import { enters } from '../../releases/release-path.ts'
+import { enters, issuesOf, reaches } from '../../releases/release-path.ts'
+import { atLeast } from './node-checks.ts'
+import { traitNames } from '../../kubevirt/vm-traits.ts'
 import { counted, someOf } from '../../kube/text.ts'
 import type { ResourceQuota } from '../../kubevirt/full-snapshot.ts'
 import type { Node } from '../../kube/kinds/core-kinds.ts'
-import { patchCommand } from './customization-checks.ts'
+import { setField } from '../field-remedy.ts'
 import { configuredValue, gatesOf, parseImage } from '../../kubevirt/installation.ts'
 import { itemsOf } from '../../kube/known.ts'
-import { allReleases, type Releases } from '../../releases/releases.ts'
+import { allReleases, type KnownBad, type Releases } from '../../releases/releases.ts'
 import {
   compareVersions,
   isBefore,
@@ -86,7 +90,7 @@ export const launcherAge = check({
     const outdated = launchers.filter(({ inUse }) => !inUse)
     const installed = launchers.filter(({ inUse }) => inUse)
     return [
-      tooOld(outdated, question, renewed),
+      tooOld(outdated, question, renewed(question)),
       tooOld(installed, question, throughReleases(question)),
       untold(launchers.filter(({ version }) => !version)),
     ]
@@ -104,17 +108,55 @@ function launchersOf(question: Question): readonly Launcher[] {
   }))
 }
 
+/** Of whom nobody knows the launcher it is told as if it were the installed one; a digest of another one may be any. */
+export function onOldLaunchers(
+  { launchersBefore = '', hits, kernel }: KnownBad,
+  hop: { from: Version; to: Version },
+  question: Question,
+): ReturnType<typeof concerned> {
+  const { nodes, instances } = question.snapshot
+  const kernels = itemsOf(nodes).map(({ status }) => status?.nodeInfo?.kernelVersion)
+  if (kernel !== undefined && kernels.length > 0 && kernels.every((one) => atLeast(one, kernel) === false))
+    return undefined
+  const isEntered = enters(hop, launchersBefore)
+  if (!instances.known)
+    return isEntered ? concerned({ ...(hits !== undefined && { hits }) }, question) : undefined
+  const trait = traitNames.find((name) => name === hits)
+  const old = launchersOf(question).filter(({ version, inUse }) =>
+    version === undefined ? isEntered || !inUse : !reaches(version, launchersBefore),
+  )
+  const images = [...old.map(({ image }) => image), ...(isEntered ? [''] : [])]
+  const found = images.flatMap((image) => (trait && instancesOf(question).traitsOn[image]?.[trait]) ?? [])
+  const count = found.reduce((sum, one) => sum + one.count, 0)
+  const names = found.flatMap((one) => one.names)
+  return count === 0 ? undefined : affected({ count, names: names.slice(0, 100) })
+}
+
 interface LauncherHint {
   sentence: string
   remedy: (images: readonly string[]) => readonly string[]
 }
 
-const renewed: LauncherHint = {
-  sentence: 'migrate or restart them before the upgrade',
+const renewed = (question: Question): LauncherHint => ({
+  sentence: `${failingMigrations(question).length > 0 ? 'restart' : 'migrate or restart'} them before the upgrade`,
   remedy: listByLauncher,
+})
+
+/** Ids of issues that make migrations out of launchers fail that VMs run on. */
+function failingMigrations(question: Question): readonly string[] {
+  const hop = hopOf(question)
+  if (hop === undefined) return []
+  const issues = issuesOf(hop, question.releases).filter(({ launchersBefore }) => launchersBefore)
+  return issues.filter((bad) => onOldLaunchers(bad, hop, question)).map(({ id }) => id)
 }
 
 function throughReleases(question: Question): LauncherHint {
+  const failing = failingMigrations(question)
+  if (failing.length > 0)
+    return {
+      sentence: `it is the installed one, and migrations from it may fail (${failing.join(', ')})`,
+      remedy: () => ['keep automatic VM updates paused, and restart each VM after the upgrade'],
+    }
   return {
     sentence: 'it is the installed one, so upgrade over the releases in between',
     remedy: () => (question.target ? hopPath(question.target, question) : []),
@@ -532,9 +574,12 @@ export const hotpluggedVolumes = check({
         }),
         ...(ofHyperConverged
           ? []
-          : [
-              `${patchCommand(question, 'spec.configuration.developerConfiguration.featureGates', [...gatesOf(installation).featureGates, 'HotplugVolumes'])}     or this: with HotplugVolumes, nothing is unplugged (untested)`,
-            ]),
+          : setField(
+              question,
+              'spec.configuration.developerConfiguration.featureGates',
+              { add: ['HotplugVolumes'] },
+              'or this: with HotplugVolumes, nothing is unplugged (untested)',
+            )),
       ],
     }
   },

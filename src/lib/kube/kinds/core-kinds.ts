@@ -16,6 +16,7 @@ export interface Node extends KubeObject {
       containerRuntimeVersion?: string
       architecture?: string
       osImage?: string
+      kernelVersion?: string
     }
   }
 }

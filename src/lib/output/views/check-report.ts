@@ -147,7 +147,11 @@ function severityOf({ accepted, level }: ReportedFinding, check?: ReportedCheck)
 function headLine(document: CheckDocument, shown: readonly Shown[], paint: Paint): string {
   const { cluster } = document
   const on = cluster === undefined ? '' : ` on ${clusterText(cluster)}`
-  return `${verdict(document, paint)}: ${countsText(document, shown)} ${paint.mark.dot} ${hopText(document, paint.mark.to)}${on}`
+  const newer = newerText(
+    shown.map(({ finding }) => finding),
+    paint,
+  )
+  return `${verdict(document, paint)}: ${countsText(document, shown)} ${paint.mark.dot} ${hopText(document, paint.mark.to)}${newer}${on}`
 }
 
 /** The versions on both sides of an arrow are of one thing: by OLM of HyperConverged. */
@@ -163,8 +167,22 @@ function hopText({ kubevirt, to, method, hyperconverged }: CheckDocument, arrow:
 export const clusterText = ({ context, server }: ClusterAddress): string =>
   context === undefined ? server : `${context} (${server})`
 
-function verdict({ outcome }: CheckDocument, paint: Paint): string {
-  return outcome === 'passed' ? paint.good('READY') : paint.bad('NOT READY')
+/** ` · newer than kvup's data of 2026-08-22` of a release that its manifest proves; else empty. */
+export function newerText(
+  findings: readonly Pick<ReportedFinding, 'id' | 'level' | 'summary'>[],
+  { mark }: Pick<Paint, 'mark'>,
+): string {
+  const found = findings.find(({ id, level }) => id === 'release-unknown' && level !== 'not-checked')
+  const [, asOf] = /release data of ([\d-]+)/u.exec(found?.summary ?? '') ?? []
+  return asOf === undefined ? '' : ` ${mark.dot} newer than kvup's data of ${asOf}`
+}
+
+function verdict({ outcome, items }: CheckDocument, paint: Paint): string {
+  if (outcome === 'passed') return paint.good('READY')
+  const open = items.flatMap(({ findings }) => findings).filter(({ accepted }) => !accepted)
+  const isUnproven = open.some(({ id, level }) => id === 'release-unknown' && level === 'not-checked')
+  const isBlocked = open.some(({ level }) => level === 'blocker')
+  return paint.bad(isUnproven && !isBlocked ? 'NOT CHECKED' : 'NOT READY')
 }
 
 function countsText({ items, strict }: CheckDocument, shown: readonly Shown[]): string {

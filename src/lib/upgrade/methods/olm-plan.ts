@@ -1,6 +1,7 @@
 import { type GuessedHop, guessHops, type OfferedChannel, type OperatorSnapshot } from './olm-operator.ts'
 import { type CatalogPackage, makesCatalog, passesOver, pathTo } from '../../releases/catalog-path.ts'
 import { assessHyperConverged } from '../../openshift/hyperconverged.ts'
+import { tainted } from '../../openshift/operator-rules.ts'
 import type { HopFinding } from '../../releases/hop-findings.ts'
 import {
   compareOperatorVersions,
@@ -224,7 +225,7 @@ function olmFindings(
   return [
     ...notGood(operatorSnapshot, to),
     ...csvNotSucceeded(operatorSnapshot),
-    ...tainted(operatorSnapshot),
+    ...tainted({ hyperconverged: { known: true, items: [operatorSnapshot.hyperconverged] } }),
     ...minorUnknown(operatorSnapshot, to, releases),
   ]
 }
@@ -292,22 +293,6 @@ function csvNotSucceeded(operatorSnapshot: OperatorSnapshot): readonly HopFindin
       level: 'warning',
       summary: `ClusterServiceVersion ${csv} is ${csvPhase}${csvSays === undefined ? '' : ` (${csvSays})`}: kvup changes HyperConverged only after it is Succeeded`,
       remedy: [`kubectl -n ${namespace} describe csv ${csv}`],
-    },
-  ]
-}
-
-/** Upstream wants these annotations gone before an upgrade (ocp 1.5). */
-function tainted({ hyperconverged }: OperatorSnapshot): readonly HopFinding[] {
-  const { tainted: why, name, namespace } = assessHyperConverged(hyperconverged)
-  if (why === undefined) return []
-  return [
-    {
-      id: 'hyperconverged-tainted',
-      level: 'warning',
-      summary: `HyperConverged ${name} has an override that no release promises to support: ${why}`,
-      remedy: [
-        `kubectl -n ${namespace} get hyperconverged.hco.kubevirt.io ${name} -o yaml     its annotations end in /jsonpatch`,
-      ],
     },
   ]
 }

@@ -110,7 +110,7 @@ async function judgedNow(
   } catch (error) {
     if (!(error instanceof KvupError) || !isAway(error)) throw error
     const unknown = unknownOf(question)
-    if (!question.readNow || error.exitCode !== exitCode.unreachable) throw asUnknown(error, unknown)
+    if (unknown === undefined && error.exitCode !== exitCode.unreachable) throw error
     const finding = notReadFinding(error)
     if (unknown === undefined) return [finding]
     return [
@@ -137,17 +137,6 @@ function unknownOf({ options, plan, releases }: ManifestQuestion): { why: string
 }
 
 const capital = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1)
-
-function asUnknown(error: KvupError, unknown: ReturnType<typeof unknownOf>): KvupError {
-  if (unknown === undefined) return error
-  const { exitCode: code, reason, message, object, notes, remedy } = error
-  return new KvupError(code, reason, `${unknown.why}. ${capital(message)}`, {
-    object,
-    notes,
-    remedy: [unknown.help, ...remedy],
-    cause: error,
-  })
-}
 
 /**
  * The flags as they are of one step of an upgrade path: of the checksums its own, and none of a manifest where it applies none. `ofPath`: another step may

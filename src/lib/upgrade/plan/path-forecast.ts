@@ -393,6 +393,7 @@ function foretoldOf(
     method: plan.method,
     releases,
     at,
+    methodsAtEnd: plan.request.leavePaused ? [] : upgradeState.methods,
     ...(manifest?.objects && { manifest: manifest.objects }),
   })
   return dedupeById(plan.findings, manifest?.findings ?? [], found)

@@ -66,7 +66,11 @@ export interface ToCheck {
   overrides: readonly Override[]
   /** Where it was read already. */
   manifest: LoadedManifest | undefined
+  /** A flag names where it is. */
+  isManifestNamed: boolean
   accepted: readonly AcceptedRisk[]
+  /** The line that was typed, with `--leave-paused`; absent where VM updates resume between steps whatever is asked for the end. */
+  leavingPaused?: string
 }
 
 /** What a plan is judged by that lies above this room: the checks, their gate, the window of an EUS upgrade. */
@@ -156,6 +160,7 @@ export async function planUpgrade(
     upgradeState,
   })
   const overrides = await reading.journal.overrides()
+  const leavingPaused = leavingPausedLine(cx.world.commandLine, options, accepted)
   const { findings: found, snapshot } = await judge.checked({
     cx: { ...cx, cluster: () => Promise.resolve({ ...cluster, reader }) },
     plan: near,
@@ -164,9 +169,10 @@ export async function planUpgrade(
     // What the minor behind left borrowed is no beginning of the next one.
     overrides: foreseen ? [] : overrides,
     manifest: manifest.loaded,
+    isManifestNamed: isNamed(options),
     accepted,
+    ...(!isLong(foreseen) && { leavingPaused: withPurpose(leavingPaused, endsBefore) }),
   })
-  const leavingPaused = leavingPausedLine(cx.world.commandLine, options, accepted)
   const nearFindings = dedupeById(
     missingValueFindings(await environment.journal.missing()),
     judge.windowOpen(overrides, request, leavingPaused),
@@ -174,10 +180,7 @@ export async function planUpgrade(
     manifest.findings,
     found,
   )
-  const alone = () => {
-    const procedure = procedureOf(near, { cx, upgradeState, manifest, releases })
-    return { plan: near, procedure, findings: nearFindings, legs: [], now: () => near }
-  }
+  const alone = () => asOneStep(near, nearFindings, { cx, upgradeState, manifest, releases })
   const along = {
     ...preparing,
     judge,
@@ -208,6 +211,18 @@ export async function planUpgrade(
     madeFrom: { reading, ...(snapshot && { snapshot }) },
   }
 }
+
+const asOneStep = (
+  plan: UpgradePlan,
+  findings: readonly Finding[],
+  made: Parameters<typeof procedureOf>[1],
+) => ({
+  plan,
+  procedure: procedureOf(plan, made),
+  findings,
+  legs: [],
+  now: () => plan,
+})
 
 function censusOf(
   { world }: ChangingCommand,
@@ -449,14 +464,21 @@ function leavingPausedLine(
 
 const leftPaused = { pauseUpdates: true, leavePaused: true, waitWorkloads: false }
 
+const isNamed = ({ manifest, manifestBase }: UpgradeOptions): boolean =>
+  (manifest ?? manifestBase) !== undefined
+
+const endsBefore = 'ends before automatic VM updates resume'
+
+const isLong = (path: Foreseen | undefined): boolean => path !== undefined && path.legs.length > 1
+
 /** No VM is evicted by an upgrade that ends before automatic VM updates resume. Between two steps of a path they resume whatever is asked for the end. */
 function withoutEvictions(
   findings: readonly Finding[],
   path: Foreseen | undefined,
   leavingPaused: string,
 ): readonly Finding[] {
-  if (path !== undefined && path.legs.length > 1) return findings
-  const remedy = [withPurpose(leavingPaused, 'ends before automatic VM updates resume')]
+  if (isLong(path)) return findings
+  const remedy = [withPurpose(leavingPaused, endsBefore)]
   return findings.map((finding) => (finding.id === 'evictions' ? { ...finding, remedy } : finding))
 }
 
@@ -546,6 +568,7 @@ async function enterLeg(leg: PathLeg, legs: readonly PlannedLeg[], along: Along)
     releases,
     overrides,
     manifest: manifest.loaded,
+    isManifestNamed: isNamed(options),
     accepted,
   })
   judge.gate(dedupeById(plan.findings, manifest.findings, findings), accepted)

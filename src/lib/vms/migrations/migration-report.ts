@@ -260,8 +260,9 @@ function timesText(
   return again ? `${text}; KubeVirt retries` : `${text}; KubeVirt does not retry`
 }
 
-/** What QEMU says when the CPU or a device of the guest is not to be had on the target: no further try helps (issue 16386). */
-const incompatible = /guest CPU|extra features|unsupported feature|machine type|features 0x/iu
+/** What QEMU says when the CPU or a device of the guest is not to be had on the target: no further try helps (kubevirt issue 16386, harvester issue 11615). */
+const incompatible =
+  /guest CPU|extra features|unsupported feature|machine type|features 0x|load of migration failed: Operation not permitted/iu
 const tooSlow = /not completed after|has been stuck|stalled|timed? ?out|no progress/iu
 
 function remedyOf(

@@ -61,6 +61,7 @@ import {
 import { at, items, same, text } from '../json.ts'
 import type { FieldError } from '../api-refusal.ts'
 import { builtIn, type Column, custom, type SimKind } from './sim-kind.ts'
+import { kubeVirtVersioning } from './kubevirt-schema.ts'
 import {
   KubeVirts,
   VirtualMachineInstanceMigrations,
@@ -379,7 +380,12 @@ const versions = ['v1', 'v1alpha3']
 
 /** Names and columns: facts 6. Only VirtualMachineInstance has no status subresource. */
 const kubevirtKinds: readonly SimKind[] = [
-  custom(KubeVirts, { shortNames: ['kv', 'kvs'], versions, columns: columns(age, phase) }),
+  custom(KubeVirts, {
+    shortNames: ['kv', 'kvs'],
+    versions,
+    columns: columns(age, phase),
+    versioningBy: kubeVirtVersioning,
+  }),
   custom(VirtualMachines, {
     shortNames: ['vm', 'vms'],
     versions,

@@ -11,7 +11,7 @@ import type { Node } from '../../../../src/lib/kube/kinds/core-kinds.ts'
 import type { FullSnapshot } from '../../../../src/lib/kubevirt/full-snapshot.ts'
 import { itemsOf } from '../../../../src/lib/kube/known.ts'
 import { templatePrinter } from '../../../../src/lib/output/formats/jsonpath-formats.ts'
-import { ask, known, said } from '../evidence.ts'
+import { ask, known, ofVersion, said } from '../evidence.ts'
 import { nodes, tally, wholeCluster } from '../whole-cluster.ts'
 
 const found = (check: Check, overrides: Partial<FullSnapshot>, target = 'v1.9.0') =>
@@ -50,6 +50,21 @@ describe('C1 launcher-age', () => {
     expect(said(findings)).toEqual(['warning launcher-age'])
     expect(findings[0]?.summary).toContain('4 VMs run on')
     expect(findings[0]?.summary).toContain('v1.6.2 under 3 VMs, v1.7.0 under 1 VM')
+  })
+
+  test('C1 where migrations from the installed launcher fail, nobody is sent through the releases in between', () => {
+    const running = { launchers: { [launcher('v1.6.6')]: 1 }, running: 1 }
+    const vm = { [launcher('v1.6.6')]: { 'virtio-net': { count: 1, names: ['demo/a'] } } }
+    const remedies = [vm, {}].map((traitsOn) => {
+      const instances = known(tally({ ...running, traitsOn }))
+      const serverVersion = { gitVersion: 'v1.33.2', major: '1', minor: '33' }
+      const snapshot = ofVersion('v1.6.6', wholeCluster({ instances, serverVersion }))
+      const { findings } = ask(launcherAge, { snapshot, target: 'v1.8.4' })
+      expect(said(findings)).toEqual(['warning launcher-age'])
+      return findings.flatMap(({ remedy }) => remedy).filter((line) => line.startsWith('kvup upgrade'))
+    })
+    expect(remedies[0]).toEqual([])
+    expect(remedies[1]).not.toEqual([])
   })
 
   test('C1 the commands list the VMs that are meant, by their image: not every one of them has the label', () => {

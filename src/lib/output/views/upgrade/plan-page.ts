@@ -5,7 +5,7 @@ import type { PlanDocument } from '../../../upgrade/plan/plan-document.ts'
 import type { Paint, Size } from '../../printer.ts'
 import { count, displayWidth, pad, wrap } from '../../text.ts'
 import { toType } from '../../terminal.ts'
-import { findingSections } from '../check-report.ts'
+import { findingSections, newerText } from '../check-report.ts'
 import { around, height } from '../cluster-state.ts'
 import { acceptanceText, judgedFindings, type JudgedFinding } from './upgrade-plan-words.ts'
 
@@ -97,7 +97,11 @@ function verdictLine(
   ]
   const isBlocked = judged.some(isStop)
   const blocked = isBlocked ? `${paint.bad('BLOCKED')} by ${stops.join(', ')}: ` : ''
-  return `Plan: ${blocked}${[...parts, ...others].join(', ')}. ${nothing}`
+  const newer = newerText(
+    judged.map(({ finding }) => finding),
+    paint,
+  )
+  return `Plan: ${blocked}${[...parts, ...others].join(', ')}${newer}. ${nothing}`
 }
 
 function asReported({ finding, accepted }: JudgedFinding) {
