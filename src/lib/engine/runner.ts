@@ -1,6 +1,7 @@
 import { ownClock } from '../kube/clock.ts'
 import {
   ensureStepsExist,
+  goingOn,
   type NotApplied,
   nothingToDo,
   type Procedure,
@@ -205,7 +206,16 @@ class StepSequence {
     )
     const safe = this.#last && { safeToLeave: this.#last.risk.safeToLeave }
     const tookMs = Math.round(this.#run.ticks - this.#run.began)
-    return { is: 'stopped-before', step: summaryOf(step), because, changed: this.#changed, ...safe, tookMs }
+    const on = goingOn(this.#steps.slice(this.#steps.indexOf(step)))
+    return {
+      is: 'stopped-before',
+      step: summaryOf(step),
+      because,
+      changed: this.#changed,
+      ...safe,
+      ...(on.length > 0 && { goesOn: on }),
+      tookMs,
+    }
   }
 }
 

@@ -2,7 +2,7 @@ import { spanText } from '../../../kube/duration.ts'
 import type { Paint, Tone, View } from '../../printer.ts'
 import { someOf } from '../../../kube/text.ts'
 import { brief, wrap } from '../../text.ts'
-import { alertLines, changeLines, holderText, takenLines, upToTwenty } from '../report-lines.ts'
+import { alertLines, changeLines, goesOnText, holderText, takenLines, upToTwenty } from '../report-lines.ts'
 import { dryRunLines } from '../dry-run.ts'
 import type { EusReportDocument } from '../../../eus/run/window-report.ts'
 import type { Part } from '../../../eus/window-status.ts'
@@ -50,9 +50,10 @@ function headline({ from, to, outcome, seconds }: EusReportDocument, paint: Pain
 
 function stopLines({ stoppedBefore }: EusReportDocument, paint: Paint): string[] {
   if (stoppedBefore === undefined) return []
-  const { step, because, safeToLeave } = stoppedBefore
+  const { step, because, safeToLeave, goesOn } = stoppedBefore
+  const on = goesOn ? `; ${goesOnText(goesOn)}` : ''
   const safe = safeToLeave === undefined ? '' : `; safe to leave ${safeToLeave}`
-  return [`${paint.mark.next} before ${step}, by --${because}${safe}`]
+  return [`${paint.mark.next} before ${step}, by --${because}${on}${safe}`]
 }
 
 function nodeLines({ nodes }: EusReportDocument, paint: Paint): string[] {
