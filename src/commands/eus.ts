@@ -164,7 +164,7 @@ export const windowFlags = (
   timeout,
   new Option('--deadline <time>', 'begin no step that would end after this time'),
   new Option('--until <step>', 'end after this step'),
-  new Option('--pause-before <step>', 'end before this step (repeatable)')
+  new Option('--pause-before <step>', 'end before this change (repeatable)')
     .argParser(list)
     .default([], 'none'),
   dryRunOption(),

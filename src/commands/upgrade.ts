@@ -71,7 +71,7 @@ export const runningFlags = (): Option[] => [
   new Option('--dry-run <none|client|server>', 'show what would change, change nothing'),
   new Option('--deadline <time>', 'begin no step that would end after this time'),
   new Option('--until <step>', 'end after this step'),
-  new Option('--pause-before <step>', 'end before this step (repeatable)')
+  new Option('--pause-before <step>', 'end before this change (repeatable)')
     .argParser(list)
     .default([], 'none'),
   new Option('--take-over <holder>', 'take the lock of this holder'),

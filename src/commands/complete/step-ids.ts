@@ -4,12 +4,13 @@ import { knownReleases } from '../../lib/releases/releases.ts'
 import { makePlan, type UpgradeState } from '../../lib/upgrade/upgrade-plan.ts'
 import { pathProcedure } from '../../lib/upgrade/path-procedure.ts'
 import { upgradeProcedure } from '../../lib/upgrade/upgrade-procedure.ts'
+import { canBeHeld } from '../../lib/engine/step.ts'
 import type { ReleaseManifest } from '../../lib/upgrade/methods/operator-manifest.ts'
 import { foreseePath } from '../../lib/upgrade/plan/path-forecast.ts'
 import { requestOf, type UpgradeOptions } from '../../lib/upgrade/plan/upgrade-options.ts'
 import { type Asked, clusterOf, last, type Source } from './asked.ts'
 
-/** The steps of the upgrade that stands before the cursor, as `--dry-run -o name` has them. Throws what makes it impossible. */
+/** The steps of the upgrade that stands before the cursor, as `--dry-run -o name` has them; for --pause-before those that can be held. Throws what makes it impossible. */
 export const stepIds: Source = async (asked, offer) => {
   const { cx } = asked
   const request = requestOf(optionsOf(asked), true)
@@ -44,8 +45,9 @@ export const stepIds: Source = async (asked, offer) => {
     : upgradeProcedure(makePlan(request, upgradeState, knownReleases), { who, operatorVersion, manifest })
   const { namespace } = installation
   const journal = configMapJournal(cluster, { namespace, who: cx.world.who, clock: cx.clock })
-  for (const { id, title } of await procedure.steps({ reader, clock: cx.clock, journal }))
-    offer({ value: id, description: title })
+  const steps = await procedure.steps({ reader, clock: cx.clock, journal })
+  for (const step of asked.option === '--pause-before' ? steps.filter(canBeHeld) : steps)
+    offer({ value: step.id, description: step.title })
 }
 
 const manifest: ReleaseManifest = {

@@ -50,7 +50,7 @@ import {
   tellScreen,
   withRisks,
 } from '../run-change.ts'
-import { doneSteps, sayWhatIsPastDeadline } from '../../lib/engine/change.ts'
+import { doneSteps, sayWhereItEnds } from '../../lib/engine/change.ts'
 import { briefTime, defaultTimeout, type TimeRange } from '../../lib/upgrade/upgrade-duration.ts'
 import { planJudge } from '../check/plan-findings.ts'
 import { chosenTarget } from './without-target.ts'
@@ -102,7 +102,7 @@ async function planAndRun(cx: Context, options: UpgradeOptions, sealed?: SealedP
     }
   }
   await ensureStepsMeant(limits, procedure, reading)
-  await sayWhatIsPastDeadline({ procedure, limits }, { reading, warn: (line) => cx.printer.warn(line) })
+  await sayWhereItEnds({ procedure, limits }, { reading, warn: (line) => cx.printer.warn(line) })
   if (sealed) await ensureFits(sealed, planned)
   const next = [`${carryingOut(cx.world.commandLine)}     carries it out`]
   const document = await planDocument(planned, madeFrom, { mode, next })

@@ -1,4 +1,4 @@
-import { inStages } from '../kube/text.ts'
+import { inStages, someOf } from '../kube/text.ts'
 import type { Access, Cluster, Reviewer } from '../kube/cluster.ts'
 import type { CommandContext, Prompt, World } from '../kube/world.ts'
 import { type Clock, ownClock } from '../kube/clock.ts'
@@ -10,6 +10,7 @@ import { dryRunProcedure, type DryRunStep } from './procedure-dry-run.ts'
 import { runProcedure } from './runner.ts'
 import {
   ensureStepsExist,
+  goingOn,
   nothingToDo,
   pastDeadline,
   type Procedure,
@@ -174,7 +175,7 @@ export async function dryRunOf(
     if (namesSteps(limits)) ensureStepsExist(limits, await procedure.steps(reading))
     await ensureFits?.()
   }
-  await sayWhatIsPastDeadline({ procedure, limits }, { reading, warn: (line) => environment.warn(line) })
+  await sayWhereItEnds({ procedure, limits }, { reading, warn: (line) => environment.warn(line) })
   const steps = await dryRunProcedure(procedure, { cluster, clock, signal, journal, mode })
   return { is: 'dry-run', fields: { dryRun: mode, steps } }
 }
@@ -211,7 +212,7 @@ async function asked(change: Change, environment: RunEnvironment, began: () => v
   await change.gate(true)
   for (const warning of missing) environment.warn(warning)
   await change.announce()
-  await sayWhatIsPastDeadline(change, { reading, warn: (line) => environment.warn(line) })
+  await sayWhereItEnds(change, { reading, warn: (line) => environment.warn(line) })
   if (!(await environment.prompt.confirm(change.question)))
     throw blocked('answered-no', 'Canceled. Nothing was changed.')
   await change.ensureFits?.()
@@ -322,13 +323,17 @@ const acceptedBy = (
     ...(user !== undefined && { user }),
   }))
 
-/** Beforehand, so that nobody begins what his time is too short for. Throws what the steps throw. */
-export async function sayWhatIsPastDeadline(
-  { procedure, limits: { deadline } }: Pick<Change, 'procedure' | 'limits'>,
+/** Beforehand, so that nobody begins what his time is too short for, nor takes --until for the end of what the cluster does. Throws what the steps throw. */
+export async function sayWhereItEnds(
+  { procedure, limits: { deadline, until } }: Pick<Change, 'procedure' | 'limits'>,
   { reading, warn }: { reading: ReadContext; warn: (line: string) => void },
 ): Promise<void> {
-  if (deadline === undefined) return
+  if (deadline === undefined && until === undefined) return
   const steps = await procedure.steps(reading)
+  const on = until === undefined ? [] : goingOn(steps.slice(steps.findIndex(({ id }) => id === until) + 1))
+  if (on.length > 0)
+    warn(`behind ${until} (--until) the cluster goes on by itself: ${someOf(on, on.length, 5)}`)
+  if (deadline === undefined) return
   const done = await doneSteps(procedure, reading)
   const past = pastDeadline(
     steps.filter(({ id }) => !done.has(id)),
@@ -337,12 +342,12 @@ export async function sayWhatIsPastDeadline(
   )
   if (past === undefined) return
   const { step, takes, left, isFirst } = past
-  const until = deadline.toISOString().replace(/\.\d+Z$/u, 'Z')
+  const at = deadline.toISOString().replace(/\.\d+Z$/u, 'Z')
   const takesText = `about ${spanText(takes)}, and ${left > 0 ? spanText(left) : 'nothing'} is left by then`
   warn(
     isFirst
-      ? `the time until ${until} (--deadline) is too short for the first step, ${step.title}: it takes ${takesText}; kvup does not start`
-      : `the time until ${until} (--deadline) is too short for all of it: by the estimates it stops before ${step.title} (${step.id}), which takes ${takesText}`,
+      ? `the time until ${at} (--deadline) is too short for the first step, ${step.title}: it takes ${takesText}; kvup does not start`
+      : `the time until ${at} (--deadline) is too short for all of it: by the estimates it stops before ${step.title} (${step.id}), which takes ${takesText}`,
   )
 }
 

@@ -12,6 +12,7 @@ import type { Clock } from '../kube/clock.ts'
 import { ApiError, KvupError } from '../kube/errors.ts'
 import { type JournalReader, type Override, memoryJournal } from './journal.ts'
 import {
+  canBeHeld,
   nothingToDo,
   type Procedure,
   type Risk,
@@ -50,6 +51,8 @@ export interface DryRunStep {
   dependsOn?: string
   estimate: number
   risk: Risk
+  /** A run can be held before it. */
+  canBeHeld?: true
   /** What becomes of which object; absent where nothing of it is known. */
   changes?: readonly DryRunChange[]
   /** Settings that are borrowed: written down, and given back later. */
@@ -104,13 +107,12 @@ const quietly = (reviewer: Cluster['reviewer'], dryRun: Cluster['writer']): Clus
   dryRun,
 })
 
-const alreadySo = ({ id, title, estimate, risk }: Step): DryRunStep => ({
-  id,
-  title,
-  state: 'already-so',
-  estimate,
-  risk,
-})
+const alreadySo = (step: Step): DryRunStep => ({ ...lineOf(step), state: 'already-so' })
+
+const lineOf = (step: Step): Omit<DryRunStep, 'state'> => {
+  const { id, title, estimate, risk } = step
+  return { id, title, estimate, risk, ...(canBeHeld(step) && { canBeHeld: true }) }
+}
 
 interface DryRunRequest {
   acting: StepContext
@@ -124,8 +126,8 @@ async function dryRunStep(
   changing: readonly string[],
   { acting, recording, later }: DryRunRequest,
 ): Promise<DryRunStep> {
-  const { id, title, estimate, risk } = step
-  const line = { id, title, estimate, risk }
+  const { id } = step
+  const line = lineOf(step)
   const builtOn = declared(step, changing)
   if (builtOn !== undefined) return { ...line, state: 'depends', dependsOn: builtOn }
   const state = await (step.due?.(acting) ?? step.check(acting))

@@ -73,6 +73,10 @@ export class OneRun {
   readonly #memory: RememberedJournal
   readonly #remarks = new Set<string>()
   #isTroubled = false
+  /** In ticks: since when no look has got an answer. */
+  #silentSince: number | undefined
+  #silentMs = 0
+  readonly #heardClock: Clock
   #place: StepPlace | undefined
   /** What was said of the change that is not taken. */
   readonly #refusals = new Set<string>()
@@ -86,6 +90,13 @@ export class OneRun {
     this.#memory = new RememberedJournal(cx.journal)
     this.signal = AbortSignal.any([cx.signal, held.signal])
     this.watchCache = new CachedReader({ live: cluster.reader, clock, remark: (text) => this.remark(text) })
+    this.#heardClock = {
+      now: () => clock.now(),
+      ticks: () => this.heard,
+      ...(clock.machine && { machine: clock.machine }),
+      ...(clock.speed !== undefined && { speed: clock.speed }),
+      sleep: (ms, signal) => clock.sleep(ms, signal),
+    }
     this.began = this.ticks
     this.#hop = { name: undefined, began: this.began }
   }
@@ -112,6 +123,21 @@ export class OneRun {
     return ticks(this.cx.clock)
   }
 
+  /** The ticks in which the cluster answered: what was not seen counts for no limit but that of the run. */
+  get heard(): number {
+    return (this.#silentSince ?? this.ticks) - this.#silentMs
+  }
+
+  get isSilent(): boolean {
+    return this.#silentSince !== undefined
+  }
+
+  /** Nobody answers since then, in ticks. */
+  silent(since: number): void {
+    this.#silentSince ??= since
+    this.#missingSince = undefined
+  }
+
   /** For what is told and written down: ms since the epoch. */
   get now(): number {
     return this.cx.clock.now().getTime()
@@ -120,18 +146,18 @@ export class OneRun {
   /** Every read goes to the cluster. */
   get live(): ReadContext {
     this.#memory.forget()
-    return { reader: this.cx.cluster.reader, clock: this.cx.clock, journal: this.cx.journal }
+    return { reader: this.cx.cluster.reader, clock: this.#heardClock, journal: this.cx.journal }
   }
 
   /** What is followed is read from the watches, the journal from memory. */
   get watching(): ReadContext {
-    return { reader: this.watchCache.reader, clock: this.cx.clock, journal: this.#memory }
+    return { reader: this.watchCache.reader, clock: this.#heardClock, journal: this.#memory }
   }
 
   get writing(): StepContext {
-    const { cluster, clock } = this.cx
+    const { cluster } = this.cx
     const writer = guardedWriter(cluster.writer, this.#held)
-    return { ...cluster, clock, writer, journal: this.journal, signal: this.signal }
+    return { ...cluster, clock: this.#heardClock, writer, journal: this.journal, signal: this.signal }
   }
 
   /** The same for one step, where what it writes was planned. */
@@ -188,18 +214,28 @@ export class OneRun {
 
   /** Failures that pass (server away, 429, login needed) become remarks; every other is thrown. */
   async tolerantly<T>(work: () => Promise<T>): Promise<Tried<T>> {
+    const began = this.ticks
     try {
       const value = await work()
       this.#missingSince = undefined
+      this.#hear()
       this.#recover()
       return { ok: true, value }
     } catch (error) {
       this.#missing(error)
       const meaning = meaningOf(error)
       if (meaning !== 'retry' && meaning !== 'login') throw error
+      if (error instanceof KvupError && error.sought !== undefined) this.#hear()
+      else this.silent(began)
       this.trouble(error)
       return { ok: false, error }
     }
+  }
+
+  #hear(): void {
+    if (this.#silentSince === undefined) return
+    this.#silentMs += this.ticks - this.#silentSince
+    this.#silentSince = undefined
   }
 
   /** A server may answer a list from a state of long ago, or of none: what this run has seen is looked for again, for a while. */

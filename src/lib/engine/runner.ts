@@ -1,6 +1,7 @@
 import { ownClock } from '../kube/clock.ts'
 import {
   ensureStepsExist,
+  goingOn,
   type NotApplied,
   nothingToDo,
   type Procedure,
@@ -205,7 +206,16 @@ class StepSequence {
     )
     const safe = this.#last && { safeToLeave: this.#last.risk.safeToLeave }
     const tookMs = Math.round(this.#run.ticks - this.#run.began)
-    return { is: 'stopped-before', step: summaryOf(step), because, changed: this.#changed, ...safe, tookMs }
+    const on = goingOn(this.#steps.slice(this.#steps.indexOf(step)))
+    return {
+      is: 'stopped-before',
+      step: summaryOf(step),
+      because,
+      changed: this.#changed,
+      ...safe,
+      ...(on.length > 0 && { goesOn: on }),
+      tookMs,
+    }
   }
 }
 
@@ -237,7 +247,7 @@ class SettlingStep {
   readonly #step: Step
   readonly #run: OneRun
   readonly #steps: readonly Step[]
-  /** In ticks. */
+  /** In ticks in which the cluster answered, as all spans of a step. */
   #since: number
   #applied = 0
   /** ms since the epoch: when the last change was begun. */
@@ -255,14 +265,14 @@ class SettlingStep {
   #liveAt = 0
   #shown = ''
   #last: Waiting | undefined
-  /** In ticks: since when every look found it stalled. */
+  /** Since when every look found it stalled. */
   #stalledAt: number | undefined
 
   constructor(step: Step, run: OneRun, steps: readonly Step[]) {
     this.#step = step
     this.#run = run
     this.#steps = steps
-    this.#since = run.ticks
+    this.#since = run.heard
   }
 
   async settle(): Promise<Settled> {
@@ -276,13 +286,13 @@ class SettlingStep {
 
   async #advance(): Promise<Settled | 'look-again' | undefined> {
     const isLast = this.#isLate
-    const isTooLong = this.#stallEnds <= this.#run.ticks
+    const isTooLong = this.#stallEnds <= this.#run.heard
     // What ends a run is asked of the cluster itself.
     if (isTooLong) this.#fresh = true
     const snapshot = await this.#run.tolerantly(() => this.#read())
     const next = snapshot.ok ? await this.#act(snapshot.value) : this.#trouble()
-    // A look that was cut off at the end was the last one as well.
-    if (next === undefined && (isLast || (!snapshot.ok && this.#isLate)))
+    // A look that was cut off at the end was the last one as well; one that got no answer is none.
+    if (next === undefined && this.#isLate && (isLast || !snapshot.ok))
       throw gaveUp(this.#step, this.#last, this.#lateness(snapshot))
     if (next === undefined && snapshot.ok && isTooLong && this.#last?.is === 'stalled')
       throw stalledTooLong(this.#step, this.#last, this.#run)
@@ -336,10 +346,12 @@ class SettlingStep {
     if (this.#applied >= most) throw await this.#undone(state, most)
     const key = this.#step.repeats ? `${this.#step.id}#${this.#applied + 1}` : this.#step.id
     this.#fresh = true
+    const began = this.#run.ticks
     try {
       await this.#apply(key, state.change)
       return 'look-again'
     } catch (error) {
+      if (meaningOf(error) === 'retry' && !(error instanceof ApiError)) this.#run.silent(began)
       return this.#refusal(error)
     }
   }
@@ -356,7 +368,7 @@ class SettlingStep {
     this.#failure = undefined
     this.#troubles = 0
     this.#run.taken()
-    this.#since = this.#run.ticks
+    this.#since = this.#run.heard
     this.#recordLater(key, change, notApplied)
     await this.#paid()
   }
@@ -425,7 +437,7 @@ class SettlingStep {
 
   #show(state: Waiting): undefined {
     this.#last = state
-    this.#stalledAt = state.is === 'stalled' ? (this.#stalledAt ?? this.#run.ticks) : undefined
+    this.#stalledAt = state.is === 'stalled' ? (this.#stalledAt ?? this.#run.heard) : undefined
     const shown = JSON.stringify(state)
     if (shown === this.#shown) return
     this.#shown = shown
@@ -435,7 +447,7 @@ class SettlingStep {
 
   async #wait(): Promise<void> {
     const { watchCache, signal, cx } = this.#run
-    const left = Math.max(1, Math.min(this.#ends, this.#stallEnds) - this.#run.ticks)
+    const left = Math.max(1, Math.min(this.#ends - this.#run.ticks, this.#stallEnds - this.#run.heard))
     if (this.#troubles > 0) await cx.clock.sleep(Math.min(1000 * this.#troubles, 5000, left), signal)
     else {
       watchCache.follow(this.#step.watches)
@@ -453,19 +465,21 @@ class SettlingStep {
     return this.#run.ticks >= this.#ends
   }
 
+  /** In ticks. As long as nobody answers only the run's own limit ends it. */
   get #ends(): number {
-    return Math.min(this.#since + this.#step.patience.atMost, this.#run.ends)
+    const { ticks, heard, ends, isSilent } = this.#run
+    return isSilent ? ends : Math.min(ticks + this.#since + this.#step.patience.atMost - heard, ends)
   }
 
-  /** In ticks: when the stall has lasted as long as it may. */
+  /** When the stall has lasted as long as it may. */
   get #stallEnds(): number {
     const { stalledMs } = this.#run.cx.limits
     return stalledMs === undefined || this.#stalledAt === undefined ? Infinity : this.#stalledAt + stalledMs
   }
 
   #lateness(snapshot: { ok: true } | { ok: false; error: unknown }) {
-    const whole = this.#run.ends <= this.#since + this.#step.patience.atMost
-    const tookMs = Math.round(this.#run.ticks - (whole ? this.#run.hopBegan : this.#since))
+    const whole = this.#ends === this.#run.ends
+    const tookMs = Math.round(whole ? this.#run.ticks - this.#run.hopBegan : this.#run.heard - this.#since)
     return {
       whole,
       tookMs,

@@ -10,7 +10,7 @@ import type {
   StepPlace,
 } from './journal.ts'
 import type { Lock } from './lease.ts'
-import { usageError } from '../kube/errors.ts'
+import { type KvupError, usageError } from '../kube/errors.ts'
 import { nearest } from '../kube/text.ts'
 
 export type { JournalReader } from './journal.ts'
@@ -126,6 +126,10 @@ export interface Step {
   readonly closes?: true
   /** Its `apply` only hurries what it waits for, and may never be due: to a dry run and to --deadline it is a wait. */
   readonly hurries?: true
+  /** Its `apply` only puts right what may come between while it waits: nothing is held before it. */
+  readonly guards?: true
+  /** The cluster does what it waits for, whether or not kvup waits. */
+  readonly goesOn?: true
   /** Command that shows the object which it changes, and who writes it. */
   readonly shows?: string
   /** The minor of an upgrade path, or the release of an operator, that it belongs to (`v1.7.4`): with each of them the time of the run begins anew. */
@@ -263,6 +267,8 @@ export type RunOutcome =
       changed: readonly string[]
       /** Of the last step that was done: how long it is harmless to stay here. */
       safeToLeave?: string
+      /** Ids of the steps that the cluster goes on with by itself. */
+      goesOn?: readonly string[]
       tookMs: number
     }
 
@@ -289,12 +295,42 @@ export interface StepSummary extends Pick<Step, 'id' | 'title' | 'estimate' | 'a
   hop?: string
 }
 
-/** Throws `usage` (exit 2) for a name in --until or --pause-before that no step has: a typo must not run on. */
+/** It sets something going: what closes or hurries that is part of it. */
+const isChange = ({ apply, closes, hurries }: Step): boolean => apply !== undefined && !closes && !hurries
+
+/** Before a step that only waits nothing is held: what it waits for comes all the same. */
+export const canBeHeld = (step: Step): boolean => isChange(step) && !step.guards
+
+/** What the cluster goes on with by itself where a run ends before the first of these steps. */
+export function goingOn(steps: readonly Step[]): readonly string[] {
+  const nextChange = steps.findIndex(canBeHeld)
+  const waits = nextChange === -1 ? steps : steps.slice(0, nextChange)
+  return waits.filter(({ goesOn }) => goesOn).map(({ id }) => id)
+}
+
+/** exit 2: `before` is what --pause-before takes instead. */
+export const cannotBeHeld = (id: string, before: string | undefined): KvupError =>
+  usageError(
+    'step-not-held',
+    `${id} cannot be held: ${before === undefined ? 'it changes nothing, and no step before it does' : `--pause-before ${before}`}`,
+    {
+      remedy:
+        'without it, the same line with --dry-run=client -o wide shows which steps can be held; --until takes any',
+    },
+  )
+
+/**
+ * Throws `usage` (exit 2) for a name in --until or --pause-before that no step has, a typo must not run on, and for one in --pause-before of a step that changes nothing.
+ */
 export function ensureStepsExist({ until, pauseBefore = [] }: RunLimits, steps: readonly Step[]): void {
   const unknown = [...(until === undefined ? [] : [until]), ...pauseBefore].find(
     (id) => !steps.some((step) => step.id === id),
   )
-  if (unknown === undefined) return
+  if (unknown === undefined) {
+    const wait = steps.findIndex((step) => pauseBefore.includes(step.id) && !canBeHeld(step))
+    if (wait !== -1) throw cannotBeHeld(steps[wait]?.id ?? '', steps.slice(0, wait).findLast(canBeHeld)?.id)
+    return
+  }
   const ids = steps.map(({ id }) => id)
   const meant = nearest(unknown.replace(/^step\//u, ''), ids)
   throw usageError('no-such-step', `there is no step "${unknown}"`, {
@@ -326,7 +362,7 @@ export function reasonToStop(
 ): StopReason | undefined {
   if (state.is === 'done') return undefined
   if (limits.pauseBefore?.includes(step.id)) return 'pause-before'
-  if (limits.deadline === undefined || state.is !== 'todo' || step.closes || step.hurries) return undefined
+  if (limits.deadline === undefined || state.is !== 'todo' || !isChange(step)) return undefined
   return now + costOf(step, steps) > limits.deadline.getTime() ? 'deadline' : undefined
 }
 
@@ -345,7 +381,7 @@ export function pastDeadline(steps: readonly Step[], deadline: Date, now: number
   let at = now
   let isFirst = true
   for (const step of steps) {
-    const changes = step.apply !== undefined && !step.closes && !step.hurries
+    const changes = isChange(step)
     const takes = costOf(step, steps)
     const left = deadline.getTime() - at
     if (changes && takes > left) return { step, takes, left, isFirst }
@@ -358,7 +394,7 @@ export function pastDeadline(steps: readonly Step[], deadline: Date, now: number
 /** A step together with those right after it that only wait for what it set going, or close it: between them is no safe point. */
 function costOf(step: Step, steps: readonly Step[]): number {
   const after = steps.slice(steps.findIndex(({ id }) => id === step.id) + 1)
-  const nextChange = after.findIndex((next) => next.apply !== undefined && !next.closes && !next.hurries)
+  const nextChange = after.findIndex(isChange)
   const waits = nextChange === -1 ? after : after.slice(0, nextChange)
   return [step, ...waits].reduce((sum, { estimate }) => sum + estimate, 0)
 }

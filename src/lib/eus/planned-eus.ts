@@ -1,3 +1,4 @@
+import { canBeHeld, type Step } from '../engine/step.ts'
 import { type AcceptedRisk, isBlocked } from '../releases/hop-findings.ts'
 import { KvupError, usageError } from '../kube/errors.ts'
 import { randomUUID } from 'node:crypto'
@@ -125,6 +126,11 @@ export function typedFor(plan: Pick<EusPlan, 'operator' | 'hops'>, line: string)
   return approvalIsAhead(plan) && !/ --approve(?: |$)/u.test(line) ? `${line} --approve` : line
 }
 
+export interface EusPlanStep extends Pick<Step, 'id' | 'title'> {
+  /** `kvup eus run` can be held before it. */
+  canBeHeld?: true
+}
+
 /** `kvup.io/v1alpha1 EusPlan`: what `kvup eus plan` prints. */
 export interface EusPlanDocument extends EusPlan {
   apiVersion: 'kvup.io/v1alpha1'
@@ -134,7 +140,7 @@ export interface EusPlanDocument extends EusPlan {
   /** Risks that were taken by name, why and by whom (`user@host`). */
   accepted: readonly { id: string; reason?: string; by?: string }[]
   /** The steps of `kvup eus run`, in order. */
-  steps: readonly { id: string; title: string }[]
+  steps: readonly EusPlanStep[]
   /** The flags that it was made with. */
   request: Readonly<Record<string, unknown>>
   /** Ties the plan to the cluster that it was made for, by the uid of its namespace kube-system. */
@@ -257,7 +263,7 @@ function afterEusPlan(plan: EusPlan, typed: string, file: string | undefined): r
 async function plannedSteps(
   { plan, snapshot, accepted, releases, reader }: PlannedEus,
   { clock }: { clock: Clock },
-): Promise<{ steps: readonly { id: string; title: string }[]; to: string } | { why: string }> {
+): Promise<{ steps: readonly EusPlanStep[]; to: string } | { why: string }> {
   const [kubevirt] = itemsOf(snapshot.kubevirts)
   if (kubevirt === undefined) return { why: 'there is no KubeVirt' }
   const { name, namespace = '', uid = '' } = kubevirt.metadata
@@ -282,7 +288,14 @@ async function plannedSteps(
   })
   try {
     const steps = await eusProcedure(window).steps({ reader, clock, journal: journalOf(snapshot) })
-    return { steps: steps.map(({ id, title }) => ({ id, title })), to: window.to }
+    return {
+      steps: steps.map((step) => ({
+        id: step.id,
+        title: step.title,
+        ...(canBeHeld(step) && { canBeHeld: true }),
+      })),
+      to: window.to,
+    }
   } catch (error) {
     if (error instanceof KvupError) return { why: error.message }
     throw error

@@ -2,6 +2,7 @@ import type {
   CatalogSource,
   ClusterExtension,
   ClusterServiceVersion,
+  InstallPlan,
   OperatorCondition,
   OperatorGroup,
   Subscription,
@@ -20,6 +21,7 @@ import {
   type PackageChannelHead,
   type SubscriptionStatus,
   assessSubscription,
+  unpackedNote,
 } from './olm-status.ts'
 import { assessResolution, resolutionNote, type ResolutionStatus } from './olm-resolution.ts'
 import { isOverridden, saidOfReplacing } from './platform-status.ts'
@@ -67,7 +69,7 @@ export function lifecycleLayers(
     ...told('catalog', catalogSources, (items) => items.map(catalogLayer)),
     ...present(operatorGroupLayer(operatorGroups, first.namespace)),
     {
-      ...subscriptionLayer(statuses, object, { resolution, csvs, failures }),
+      ...subscriptionLayer(statuses, object, { resolution, csvs, failures, installPlans }),
       ...(channels.length > 0 && { channels }),
     },
     ...told('install-plan', installPlans, () => present(referenced(lifecycle, failures))),
@@ -116,12 +118,13 @@ interface SubscriptionInputs {
   resolution: ResolutionStatus | undefined
   csvs: Known<ClusterServiceVersion>
   failures: FailureParts
+  installPlans: Known<InstallPlan>
 }
 
 function subscriptionLayer(
   all: readonly SubscriptionStatus[],
   object: Subscription,
-  { resolution, csvs, failures }: SubscriptionInputs,
+  { resolution, csvs, failures, installPlans }: SubscriptionInputs,
 ): Layer {
   const first = assessSubscription(object)
   const { name, namespace, channel = 'the default channel', approval, package: of } = first
@@ -134,6 +137,14 @@ function subscriptionLayer(
     [
       ['ResolutionFailed', resolutionNote(resolution)] as const,
       ['InstallPlanMissing', leftOver(first, csvs)] as const,
+      [
+        'BundleUnpackFailed',
+        unpackedNote(
+          object,
+          itemsOf(installPlans).find(({ metadata }) => metadata.name === first.plan),
+          itemsOf(csvs),
+        ),
+      ] as const,
     ].flatMap(([type, note]) => (note === undefined ? [] : [[type, note] as const])),
   )
   const says = `${of} from ${channel}, ${approval.toLowerCase()} approval`

@@ -291,6 +291,27 @@ function troubles({ status }: Subscription): readonly SubscriptionTrouble[] {
   return found.map(({ type, reason = '', message = '' }) => ({ type, reason, message }))
 }
 
+/**
+ * OLM makes a plan once its bundles are unpacked, and leaves BundleUnpackFailed of a try before that on the Subscription until it resolves without anything to do: while what
+ * it goes to waits or is installed the condition is stale. Undefined where it is not, or is not known to be. `plan`: the one that the Subscription refers to.
+ */
+export function unpackedNote(
+  { status: { currentCSV } = {} }: Subscription,
+  plan: InstallPlan | undefined,
+  csvs: readonly ClusterServiceVersion[],
+): string | undefined {
+  const named = (name: string | undefined) => csvs.find(({ metadata }) => metadata.name === name)
+  const own = named(currentCSV)
+  const isAhead =
+    plan?.spec?.clusterServiceVersionNames?.includes(currentCSV ?? '') === true &&
+    !['Complete', 'Failed'].includes(plan.status?.phase ?? '')
+  const isUnderWay =
+    own !== undefined && (own.status?.phase !== 'Succeeded' || named(own.spec?.replaces) !== undefined)
+  return isAhead || isUnderWay
+    ? `BundleUnpackFailed is stale: the bundle of ${currentCSV} is unpacked`
+    : undefined
+}
+
 /** Where an InstallPlan stands (ocp 2.2). */
 export interface InstallPlanStatus {
   name: string

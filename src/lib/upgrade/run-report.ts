@@ -188,8 +188,14 @@ function stopOf({
   step,
   because,
   safeToLeave,
+  goesOn,
 }: Extract<RunOutcome, { is: 'stopped-before' }>): NonNullable<UpgradeReport['stoppedBefore']> {
-  return { step: step.id, because, ...(safeToLeave !== undefined && { safeToLeave }) }
+  return {
+    step: step.id,
+    because,
+    ...(safeToLeave !== undefined && { safeToLeave }),
+    ...(goesOn && { goesOn }),
+  }
 }
 
 /**

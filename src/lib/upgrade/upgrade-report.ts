@@ -82,7 +82,7 @@ export interface UpgradeReport {
   /** Why going back to what was installed is closed, after `there is no way back: `. */
   noWayBack?: string
   /** The step before which it stopped, and for how long that is harmless. */
-  stoppedBefore?: { step: string; because: string; safeToLeave?: string }
+  stoppedBefore?: { step: string; because: string; safeToLeave?: string; goesOn?: readonly string[] }
   /** The client that fits the new version. */
   virtctl?: string
   next: readonly string[]

@@ -316,6 +316,8 @@ function guardStep({ owner, run, who, timeoutMs }: Guarding): Step {
     patience: { every: 5 * seconds, atMost: timeoutMs },
     estimate: 600 * seconds,
     watches: [{ kind: VirtualMachineInstanceMigrations, where: {} }],
+    guards: true,
+    goesOn: true,
     risk: { undo: resumeUpdatesLine, safeToLeave: 'always: KubeVirt continues by itself' },
     async check(cx) {
       const holds = methodsIn(await readOwner(cx.reader, owner), owner).length === 0

@@ -67,6 +67,8 @@ export function workloadsMoved(owner: Owner, { who, follow, since: begun, settin
       { kind: VirtualMachineInstanceMigrations, where: {} },
     ],
     dependsOn: changesBefore,
+    guards: true,
+    goesOn: true,
     risk: {
       undo: follow ? 'none' : 'kvup workloads resume-updates, where kvup had to pause updates again',
       safeToLeave: 'always: KubeVirt continues by itself',

@@ -133,7 +133,8 @@ async function resolveNow(
   }))
   const changed = updates.filter(({ subscription, release }) => isNews(snapshot, subscription, release))
   if (changed.length === 0) {
-    await sayAll(cx, resolved, { BundleUnpacking: undefined })
+    // What failed once is said until there is nothing to unpack any more, beside the plan too (recording live3-unpack-channel-automatic).
+    await sayAll(cx, resolved, { BundleUnpacking: undefined, BundleUnpackFailed: undefined })
     return resync
   }
   const wait = await unpackAndPlan(
@@ -294,7 +295,7 @@ async function makePlan(
         installplan: { apiVersion, kind, name, uuid: uid },
         installPlanGeneration: spec?.generation ?? generation,
       },
-      { BundleUnpackFailed: undefined },
+      {},
     )
   const updated = new Set(changed.map(({ subscription }) => subscription.metadata.uid))
   const others = snapshot.subscriptions.filter((one) => !updated.has(one.metadata.uid))

@@ -458,7 +458,7 @@ test('operator-manifest with a tag, stopped on the way and resumed', async () =>
   const { kvup } = await simulated({ version: 'v1.7.4', method: 'image-tag', vms: 2, methods })
   const upgrade = 'upgrade --to v1.8.4 --method operator-manifest --manifest - --yes --stable-for 1s'
   const plan = await kvup(`${upgrade} --dry-run=client -o json`)
-  const stopped = await kvup(`${upgrade} --pause-before virt-operator -o json`)
+  const stopped = await kvup(`${upgrade} --until apply-operator-manifest -o json`)
   const history = await kvup('history -o json')
   const done = await kvup(`${upgrade} -o ndjson`)
   expect([plan, stopped, done].map(({ code }) => code)).toEqual([0, 0, 0])

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { ConfigMaps } from '../../../src/lib/kube/kinds/core-kinds.ts'
 import type { Step } from '../../../src/lib/engine/step.ts'
-import { ApiError } from '../../../src/lib/kube/errors.ts'
-import { Engine, flip, minute, procedureOf, second } from './engine.ts'
+import { ApiError, unreachable } from '../../../src/lib/kube/errors.ts'
+import { awaitOn, Engine, flip, minute, procedureOf, second } from './engine.ts'
 
 const setting = { name: 'setting', namespace: 'kubevirt' }
 
@@ -50,3 +50,37 @@ function refusedOnce(name: string): Step {
     },
   })
 }
+
+/** Nobody answers from the first call that fits on, for so long; what was sent is lost or, `told` false, only its answer. */
+function silentFor(engine: Engine, ms: number, from: string): void {
+  let until: number | undefined
+  engine.fake.before = async ({ verb, name }) => {
+    if (`${verb} ${name}` === from) until ??= engine.elapsed + ms
+    if (until === undefined || engine.elapsed >= until) return
+    await engine.clock.sleep(10 * second)
+    throw unreachable('unreachable', 'connect ECONNREFUSED')
+  }
+}
+
+const impatient = { patience: { every: 10 * second, atMost: minute } }
+
+test.each(['find setting', 'patch setting', 'patch kvup-journal'])(
+  'a silence of 40 min that begins at %s ends no step with a patience of 1 min, only a run whose own limit is shorter',
+  async (from) => {
+    const engine = new Engine()
+    const begin = () => silentFor(engine, 40 * minute, from)
+    const steps = () => ({
+      ...procedureOf(flip('a', impatient), awaitOn('b', impatient)),
+      begin: async () => begin(),
+    })
+    engine.later(41 * minute, () => engine.set({ b: 'on' }))
+    expect(await engine.run(steps(), { stalledMs: minute })).toMatchObject({ is: 'finished' })
+    const another = new Engine()
+    await expect(
+      another.run(
+        { ...procedureOf(flip('a', impatient)), begin: async () => silentFor(another, 40 * minute, from) },
+        { timeoutMs: 30 * minute },
+      ),
+    ).rejects.toMatchObject({ exitCode: 4, message: expect.stringContaining('(--timeout)') as string })
+  },
+)

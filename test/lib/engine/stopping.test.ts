@@ -35,10 +35,19 @@ test('--pause-before ends before that step, and passes over it when it is done',
   })
 })
 
-test('--pause-before stops before a wait as well', async () => {
+test('--pause-before a wait is exit 2 with the change before it, and nothing is written', async () => {
   const engine = new Engine()
-  const outcome = await engine.run(procedureOf(flip('a'), awaitOn('b')), { pauseBefore: ['b'] })
-  expect(outcome).toMatchObject({ because: 'pause-before', step: { id: 'b' } })
+  const steps = procedureOf(awaitOn('first'), flip('a'), flip('c', { closes: true }), awaitOn('b'))
+  for (const id of ['c', 'b'])
+    await expect(engine.run(steps, { pauseBefore: [id] })).rejects.toMatchObject({
+      exitCode: 2,
+      reason: 'step-not-held',
+      message: `${id} cannot be held: --pause-before a`,
+    })
+  await expect(engine.run(steps, { pauseBefore: ['a', 'first'] })).rejects.toMatchObject({
+    message: 'first cannot be held: it changes nothing, and no step before it does',
+  })
+  expect(engine.fake.writes()).toEqual([])
 })
 
 test('a step that does not exist is exit 2, before the lock', async () => {

@@ -157,6 +157,10 @@ describe('night E10: a compact cluster, minor by minor', () => {
     'cut off in the first minor, or between two, the same line goes on to the end: %o',
     (target) =>
       play(compact, async (stage) => {
+        const refused = await eusRunOn(stage, { ...target, pauseBefore: ['platform-4.20'] })
+        expect(refused).toMatchObject({ code: 2, error: { reason: 'step-not-held' } })
+        expect(refused.error?.message).toBe('platform-4.20 cannot be held: --pause-before request-4.20')
+        expect(stage.writes()).toEqual([])
         expect(await eusRunOn(stage, { ...target, until: 'accepted-4.19' })).toMatchObject({ code: 0 })
         expect(await eusRunOn(stage, { ...target, pauseBefore: ['request-4.20'] })).toMatchObject({ code: 0 })
         expect(versionOf(stage)).toBe('4.19.14')

@@ -19,6 +19,17 @@ async function refusedMeanwhile(stage: Stage): Promise<void> {
   expect(releaseOf(stage)).toBe('4.18.21')
 }
 
+/** The platform refuses the request while a run writes down that it stops. */
+const refusedBeforeItsEnd = (stage: Stage) =>
+  beforeWrite(
+    stage,
+    (text) => text.includes('stopped before it'),
+    async () => {
+      stage.simulated.faults.set(refusing)
+      await stage.until(2 * minute)
+    },
+  )
+
 /** Nothing starts by itself once the way is free. */
 async function expectTakenBack(stage: Stage): Promise<void> {
   expect(askedFor(stage)).toBeUndefined()
@@ -39,10 +50,9 @@ describe('night E6: what was refused is taken back on every way out', () => {
       await expectTakenBack(stage)
     }))
 
-  test('the next one ends in front of it, as it was told to: taken back all the same, and said', () =>
+  test('refused while the run ends behind it, as it was told to: taken back all the same, and said', () =>
     play(small418, async (stage) => {
-      await refusedMeanwhile(stage)
-      const ended = await eusRunOn(stage, { pauseBefore: ['channel-4.19', 'accepted-4.19'] })
+      const ended = await eusRunOn(stage, { until: 'request-4.19' }, { cluster: refusedBeforeItsEnd(stage) })
       expect(ended).toMatchObject({ code: 0 })
       expect(doneSteps(ended)).not.toContain('accepted-4.19')
       expect(ended.text).toContain('the request for 4.19.14 was refused')
@@ -66,8 +76,8 @@ describe('night E6: what was refused is taken back on every way out', () => {
 
   test('--leave-requested leaves it, whatever ends the run', () =>
     play(small418, async (stage) => {
-      await refusedMeanwhile(stage)
-      await eusRunOn(stage, { leaveRequested: true, pauseBefore: ['accepted-4.19'] })
+      const terminal = { cluster: refusedBeforeItsEnd(stage) }
+      await eusRunOn(stage, { leaveRequested: true, until: 'request-4.19' }, terminal)
       const ended = await eusRunOn(stage, { leaveRequested: true })
       expect(ended.error?.reason).toBe('update-refused')
       expect(askedFor(stage)).toBe('4.19.14')

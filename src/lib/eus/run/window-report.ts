@@ -238,7 +238,7 @@ export interface EusReportDocument {
   dryRunSteps?: readonly DryRunStep[]
   /** Still open. */
   overrides: readonly Override[]
-  stoppedBefore?: { step: string; because: string; safeToLeave?: string }
+  stoppedBefore?: { step: string; because: string; safeToLeave?: string; goesOn?: readonly string[] }
   /** With what VMs and volumes were compared. Reboots inside a guest are not seen. */
   comparedWith?: ComparedWith
   /** What became of VMs and volumes, and whether an owner is seen to have done it: one that is `lost` is exit code 9. */

@@ -190,8 +190,13 @@ async function ended(
     const notes = work.end === 'restored' ? [] : await leftOver(windowSnapshot)
     return reportOfWindow(cx, windowSnapshot, { outcome: work.end, ...common, notes })
   }
-  const { step, because, safeToLeave } = outcome
-  const stoppedBefore = { step: step.id, because, ...(safeToLeave !== undefined && { safeToLeave }) }
+  const { step, because, safeToLeave, goesOn } = outcome
+  const stoppedBefore = {
+    step: step.id,
+    because,
+    ...(safeToLeave !== undefined && { safeToLeave }),
+    ...(goesOn && { goesOn }),
+  }
   return reportOfWindow(cx, windowSnapshot, { outcome: 'stopped-before', ...common, stoppedBefore })
 }
 

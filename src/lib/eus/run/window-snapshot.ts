@@ -21,7 +21,7 @@ import { overridesText, stepsBehind } from '../window-status.ts'
 import { rangeWords } from '../../upgrade/upgrade-duration.ts'
 import { keptText, overrideNamed } from '../settings/eus-settings.ts'
 import type { CommandContext } from '../../kube/world.ts'
-import type { RunLimits } from '../../engine/step.ts'
+import { cannotBeHeld, type RunLimits } from '../../engine/step.ts'
 import type { Finding } from '../../checks/check-definition.ts'
 
 /** A window and all that is needed to work on it. */
@@ -283,10 +283,22 @@ export const endsAtApprovals = ({
 }: Pick<WindowSnapshot, 'planned' | 'window'>): boolean => approvalIsAhead(plan) && !window.request.approve
 
 const ofHop =
-  /^(?:gate|channel|request|accepted|platform|control-plane|operator|operator-channel|operator-releases|operator-way)-(?<minor>\d+\.\d+)$/u
+  /^(?<kind>gate|channel|request|accepted|platform|control-plane|operator|operator-channel|operator-releases|operator-way)-(?<minor>\d+\.\d+)$/u
 
 /** The minor of the hop that a step belongs to; undefined where every window has such a step, or none. */
 const minorOfStep = (id: string): string | undefined => ofHop.exec(id)?.groups?.['minor']
+
+/** Hours later the window that they belong to would refuse them. */
+function ensureHeld(ids: readonly string[]): void {
+  for (const id of ids) {
+    const { kind = 'channel', minor } = ofHop.exec(id)?.groups ?? {}
+    if (!/channel$|^request$/u.test(kind))
+      throw cannotBeHeld(id, comesFirst.has(kind) ? undefined : `request-${minor}`)
+  }
+}
+
+/** Checks before anything of a hop is changed. */
+const comesFirst: ReadonlySet<string> = new Set(['gate', 'operator-way'])
 
 /**
  * The limits as far as they concern this window: steps of the hops that come in windows behind it, or that are `behind` us already, are none of its own. `past`: what
@@ -307,6 +319,7 @@ export function limitsIn(
     return behind(id) || (minor !== undefined && !own.has(minor) && all.has(minor))
   }
   const { until, pauseBefore = [] } = limits
+  ensureHeld(pauseBefore.filter(isElsewhere))
   return {
     ...limits,
     until: until === undefined || isElsewhere(until) ? undefined : until,

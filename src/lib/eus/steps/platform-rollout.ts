@@ -34,6 +34,7 @@ export function platformUpdated({ id, stop }: { id: string; stop: Stop }): Step 
     patience: { every: 15 * seconds, atMost: 12 * hours },
     estimate: 75 * minutes,
     watches: [...platformFollows, { kind: ClusterOperators, where: {} }],
+    goesOn: true,
     risk: {
       undo: 'none: a platform does not downgrade to an older minor',
       safeToLeave: 'always: it continues by itself',
@@ -96,6 +97,7 @@ export function masterRolled({ id, stop, name }: MasterHop): Step {
     patience: { every: 15 * seconds, atMost: 6 * hours },
     estimate: 30 * minutes,
     watches: [...poolFollows, { kind: Nodes, where: {} }],
+    goesOn: true,
     risk: { undo: 'none', safeToLeave: 'always: it continues by itself' },
     async check({ reader, journal }): Promise<StepState> {
       const now = await readPool(reader, undefined)

@@ -129,6 +129,7 @@ export function rolledPool(
     estimate: pool.rollsFor,
     watches: [...poolFollows, { kind: Nodes, where: {} }],
     ...(dependsOn && { dependsOn }),
+    goesOn: true,
     risk: { undo: 'none', safeToLeave: 'always: it continues by itself' },
     async check({ reader, journal }: ReadContext): Promise<StepState> {
       const now = await readPool(reader, pool.name)

@@ -43,6 +43,7 @@ export function updateAccepted(accepting: Accepting): Step {
     estimate: minutes,
     closes: true,
     watches: platformFollows,
+    goesOn: true,
     risk: { undo: 'none', safeToLeave: 'always: the platform continues by itself' },
     shows: showsPlatform,
     async check(cx): Promise<StepState> {

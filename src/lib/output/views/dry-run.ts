@@ -25,6 +25,7 @@ export function dryRunLines(
           : []),
       ]),
       ...diffLines(step, mostLines, { paint, size }),
+      ...fitted(size.wide && step.canBeHeld ? [`${indent}can be held: --pause-before ${step.id}`] : []),
       ...fitted((step.overrides ?? []).map(({ path, value }) => `${indent}keeps ${path}: ${valueOf(value)}`)),
     ]),
   ]

@@ -10,7 +10,7 @@ import { isOfWindow, restoringByName, restoringLine, upgradeTarget } from '../..
 import { spanSince } from '../age.ts'
 import type { Entry } from './status.ts'
 import type { ShownHolder } from '../../kubevirt/lease-holders.ts'
-import { harmlessText } from '../../kube/text.ts'
+import { harmlessText, someOf } from '../../kube/text.ts'
 
 /** What a report holds of a comparison. */
 interface Told {
@@ -296,3 +296,7 @@ export function holderText({ holder, renewed, gone }: ShownHolder, at: string): 
     return `${gone.user} ran kvup until ${age ?? 'a moment ago'} on host ${gone.host} (pid ${gone.pid} is gone)`
   return `another kvup is running: ${holder}${age === undefined ? '' : `, last renewal ${age}`}`
 }
+
+/** Behind the step at which a run was ended. */
+export const goesOnText = (ids: readonly string[]): string =>
+  `the cluster goes on by itself: ${someOf(ids, ids.length, 5)}`

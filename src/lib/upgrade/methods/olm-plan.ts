@@ -256,11 +256,20 @@ function notGood(
   { hyperconverged, installed }: OperatorSnapshot,
   to: OperatorVersion,
 ): readonly HopFinding[] {
-  const { good, why, name, namespace } = assessHyperConverged(hyperconverged)
+  const {
+    good,
+    why,
+    name,
+    namespace,
+    operatorVersion = installed.text,
+  } = assessHyperConverged(hyperconverged)
   if (good) return []
   const remedy = [`kubectl -n ${namespace} describe hyperconverged.hco.kubevirt.io ${name}`]
+  // At another version than what is installed it rolls, and looks so on the way.
   const isRepair =
-    condition(hyperconverged, 'Degraded')?.status === 'True' && operatorMinor(installed) === operatorMinor(to)
+    operatorVersion === installed.text &&
+    condition(hyperconverged, 'Degraded')?.status === 'True' &&
+    operatorMinor(installed) === operatorMinor(to)
   const summary = `HyperConverged ${name} is not healthy: ${why.join('; ')}`
   if (isRepair) return [{ id: 'hyperconverged-degraded', level: 'blocker', summary, remedy }]
   return [

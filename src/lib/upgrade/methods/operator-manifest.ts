@@ -128,6 +128,7 @@ export function operatorRolled(owner: Owner, version: string): Step {
     patience: { every: 10 * seconds, atMost: 15 * minutes },
     estimate: 40 * seconds,
     watches: snapshotWatches(owner),
+    goesOn: true,
     risk: { undo: 'apply the saved manifest', safeToLeave: 'the operator continues by itself' },
     async check(cx): Promise<StepState> {
       const { rolloutStatus } = await readRollout(cx, owner)

@@ -39,6 +39,7 @@ export function planComplete(hop: OperatorHop): Step {
     estimate: 30 * seconds,
     watches: rollSnapshotWatches(hop),
     dependsOn: [`approve-${labelOf(hop)}`],
+    goesOn: true,
     risk: { undo: 'none: OLM does not downgrade', safeToLeave: 'OLM continues by itself' },
     async check({ reader }): Promise<StepState> {
       return completion(await readOperator(reader, hop), hop)
@@ -92,6 +93,7 @@ export function csvSucceeded(hop: OperatorHop): Step {
     estimate: 3 * minutes,
     watches: rollSnapshotWatches(hop),
     dependsOn: [`approve-${labelOf(hop)}`],
+    goesOn: true,
     risk: { undo: 'none: OLM does not downgrade', safeToLeave: 'OLM continues by itself' },
     async check({ reader, clock }): Promise<StepState> {
       const snapshot = await readOperator(reader, hop)
@@ -167,6 +169,7 @@ export function hyperConvergedAt(hop: OperatorHop, { kubevirt }: Pick<HopTools, 
     estimate: 8 * minutes,
     watches: [...rollSnapshotWatches(hop), { kind: HyperConvergeds, where: { namespace } }],
     dependsOn: [`approve-${labelOf(hop)}`],
+    goesOn: true,
     risk: { undo: 'none: OLM does not downgrade', safeToLeave: 'its operator continues by itself' },
     async check(cx): Promise<StepState> {
       const { reader, clock } = cx
@@ -236,6 +239,7 @@ export function operandsRolled(hop: OperatorHop, { kubevirt }: HopTools): Step {
       { kind: DaemonSets, where: { namespace } },
     ],
     dependsOn: [`approve-${labelOf(hop)}`],
+    goesOn: true,
     risk: { undo: 'none: OLM does not downgrade', safeToLeave: 'always' },
     async check(cx): Promise<StepState> {
       const snapshot = await readOperator(cx.reader, hop)

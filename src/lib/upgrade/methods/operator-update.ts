@@ -29,7 +29,7 @@ import { operatorMinor, operatorVersionOf, versionOfCsv } from '../../releases/r
 import { minutes, seconds } from '../../kube/clock.ts'
 import type { Reader } from '../../kube/cluster.ts'
 import { whyUnknown } from '../../kube/known.ts'
-import { showsCatalog, silentCatalog } from '../../openshift/olm-status.ts'
+import { showsCatalog, silentCatalog, unpackedNote } from '../../openshift/olm-status.ts'
 import { ApiError } from '../../kube/errors.ts'
 import { managerOf } from '../../kubevirt/installation.ts'
 import { assessResolution, resolutionNote, type ResolutionStatus } from '../../openshift/olm-resolution.ts'
@@ -181,7 +181,7 @@ async function wrongPlan(reader: Reader, hop: OperatorHop, tools: HopTools): Pro
 
 /**
  * Waits until the Subscription names an InstallPlan that may be approved, or that somebody approved already. Where OLM stands at a resolution of which the ground is
- * gone, it has OLM resolve again, once in each hop.
+ * gone, it has OLM resolve again, once for each CSV that went.
  */
 function installPlan(hop: OperatorHop, tools: HopTools): Step {
   const { namespace, name } = hop.subscription
@@ -195,6 +195,7 @@ function installPlan(hop: OperatorHop, tools: HopTools): Step {
     dependsOn: [`set-channel-${labelOf(hop)}`],
     risk: { undo: 'none', safeToLeave: 'always' },
     hurries: true,
+    repeats: { atMost: 20, parallel: 1 },
     shows: `kubectl -n ${namespace} get subscription.operators.coreos.com ${name} -o yaml --show-managed-fields`,
     async check(cx) {
       const snapshot = await readOperator(cx.reader, hop)
@@ -220,11 +221,16 @@ const answeredWithin = 2 * minutes
  */
 class ResolveAgain {
   readonly #hop: OperatorHop
-  readonly #key: string
+  readonly #procedure: string
 
   constructor(hop: OperatorHop, { procedure }: Pick<HopTools, 'procedure'>) {
     this.#hop = hop
-    this.#key = `${procedure}/resolve-again/${labelOf(hop)}`
+    this.#procedure = procedure
+  }
+
+  /** By the CSV that went: what a hop is called differs between runs that continue each other. */
+  #key(csv: string): string {
+    return `${this.#procedure}/resolve-again/${this.#hop.subscription.uid}/${csv}`
   }
 
   /** Undefined where OLM does not stand at a stale resolution. */
@@ -247,7 +253,7 @@ class ResolveAgain {
       return alone(
         `its Subscription belongs to ${manager.owner ?? manager.kind}, and kvup writes nothing there`,
       )
-    const { at: asked, refused } = await this.#asked(cx)
+    const { at: asked, refused } = await this.#asked(cx, found.csv)
     if (refused) return alone(`kvup could not annotate subscription ${name}`)
     if (asked === undefined)
       return {
@@ -267,29 +273,38 @@ class ResolveAgain {
     }
   }
 
-  async #asked({ journal }: Pick<ReadContext, 'journal'>): Promise<{ at?: number; refused: boolean }> {
-    const kept = await journal.kept(this.#key)
+  async #asked(
+    { journal }: Pick<ReadContext, 'journal'>,
+    csv: string,
+  ): Promise<{ at?: number; refused: boolean }> {
+    const kept = await journal.kept(this.#key(csv))
     const { at, refused } = isRecord(kept) ? kept : {}
     return { ...(typeof at === 'string' && { at: Date.parse(at) }), refused: refused === true }
   }
 
   /** Once more where somebody wrote the Subscription since it was read; then, and where it may not be written, it is left to OLM. */
   async ask(cx: StepContext): Promise<NotApplied | undefined> {
-    for (let tries = 1; ; tries++)
+    for (let tries = 1; ; tries++) {
+      const snapshot = await readOperator(cx.reader, this.#hop)
+      const found = staleResolution(snapshot, cx.clock.now())
+      if (found === undefined) return { notApplied: 'OLM has checked again meanwhile' }
+      const key = this.#key(found.csv)
       try {
-        return await this.#annotate(cx)
+        return await this.#annotate(cx, snapshot, key)
       } catch (error) {
         if (!(error instanceof ApiError) || !lasting.has(error.status)) throw error
         if (error.status !== 403 && tries < mostTries) continue
-        await cx.journal.keep(this.#key, { at: cx.clock.now().toISOString(), refused: true })
+        await cx.journal.keep(key, { at: cx.clock.now().toISOString(), refused: true })
         return { notApplied: `the annotation was refused, so OLM checks by itself: ${error.message}` }
       }
+    }
   }
 
-  async #annotate({ reader, writer, journal, clock }: StepContext): Promise<NotApplied | undefined> {
-    const snapshot = await readOperator(reader, this.#hop)
-    if (staleResolution(snapshot, clock.now()) === undefined)
-      return { notApplied: 'OLM has checked again meanwhile' }
+  async #annotate(
+    { writer, journal, clock }: StepContext,
+    snapshot: OperatorRollSnapshot,
+    key: string,
+  ): Promise<undefined> {
     const at = clock.now().toISOString()
     const { resourceVersion, annotations } = snapshot.subscription.metadata
     const { namespace, name } = this.#hop.subscription
@@ -303,8 +318,7 @@ class ResolveAgain {
             value: at,
           },
     ])
-    await journal.keep(this.#key, { at })
-    return undefined
+    await journal.keep(key, { at })
   }
 }
 
@@ -440,7 +454,7 @@ function untilResolved(
 ): ResolutionWait | undefined {
   const { subscription, plan } = snapshot
   const resolution = resolutionOf(snapshot, now)
-  const trouble = troubleOf(subscription, hop, resolution)
+  const trouble = troubleOf(snapshot, hop, resolution)
   if (trouble !== undefined) return trouble
   const over = plan === undefined || plan.status?.phase === 'Complete'
   if (!over) return undefined
@@ -464,7 +478,7 @@ function untilResolved(
 
 /** What OLM says is in the way; none of it mends itself for long. */
 function troubleOf(
-  subscription: OperatorRollSnapshot['subscription'],
+  { subscription, plan, csvs }: OperatorRollSnapshot,
   hop: OperatorHop,
   resolution: ResolutionStatus | undefined,
 ): ResolutionWait | undefined {
@@ -473,6 +487,7 @@ function troubleOf(
   for (const [type, on, remedy] of troubles) {
     const found = condition(subscription, type)
     if (found?.status !== 'True' || (type === 'ResolutionFailed' && resolution?.is !== 'failed')) continue
+    if (type === 'BundleUnpackFailed' && unpackedNote(subscription, plan, csvs) !== undefined) continue
     const why = `${type}: ${found.message ?? found.reason ?? 'no message'}${type === 'ResolutionFailed' ? stuckText(resolution) : ''}`
     const since = found.lastTransitionTime
     return { is: 'stalled', on, why, remedy: [show, ...remedy(subscription)], ...(since && { since }) }

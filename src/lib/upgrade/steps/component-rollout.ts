@@ -26,6 +26,7 @@ export function installStrategy(owner: Owner, { version, undo }: { version: stri
     patience: { every: 10 * seconds, atMost: 30 * minutes },
     estimate: 15 * seconds,
     watches: snapshotWatches(owner),
+    goesOn: true,
     risk: { undo, safeToLeave: 'the operator goes on by itself' },
     async check(cx): Promise<StepState> {
       const { rolloutStatus } = await readRollout(cx, owner)
@@ -71,6 +72,7 @@ export function componentRolled(
     patience: { every: 10 * seconds, atMost: 12 * 60 * minutes },
     estimate: expectedMs,
     watches: snapshotWatches(owner),
+    goesOn: true,
     risk: { undo, safeToLeave: 'the operator goes on by itself' },
     async check(cx): Promise<StepState> {
       const { rolloutStatus, snapshot } = await readRollout(cx, owner)
@@ -165,6 +167,7 @@ export function pausedWhileRolling(
     watches: [...snapshotWatches(rolling.owner), ...step.watches],
     // Further rolls come one after the other, two at most were seen; every one of them is a pause and a resumption.
     repeats: { atMost: 12, parallel: 1 },
+    guards: true,
     async check(cx): Promise<StepState> {
       next = undefined
       const override = openOverride(await cx.journal.overrides(), settings.uid)

@@ -51,12 +51,18 @@ function planLines(page: Page): readonly string[] {
       details: [
         [pathText(plan), `takes ${time.says}`, ...(plan.seal ? [sealText(plan.seal)] : [])],
         dotted(notes),
+        heldLines(plan),
         unknown.map((line) => `? unknown: ${brief(line)}`),
       ],
     },
     plan,
     page,
   )
+}
+
+function heldLines({ steps }: EusPlanDocument): readonly string[] {
+  const held = steps.filter(({ canBeHeld }) => canBeHeld).map(({ id }) => id)
+  return held.length === 0 ? [] : [`can be held by --pause-before: ${held.join(', ')}`]
 }
 
 /** The most important one of what it means for the cluster. */

@@ -3,7 +3,7 @@ import type { Paint, Tone, View } from '../../printer.ts'
 import { someOf } from '../../../kube/text.ts'
 import { brief, wrap } from '../../text.ts'
 import { toType } from '../../terminal.ts'
-import { alertLines, changeLines, holderText, takenLines, upToTwenty } from '../report-lines.ts'
+import { alertLines, changeLines, goesOnText, holderText, takenLines, upToTwenty } from '../report-lines.ts'
 import { dryRunLines } from '../dry-run.ts'
 import type { EusReportDocument } from '../../../eus/run/window-report.ts'
 import { whatOf } from '../../../engine/overrides.ts'
@@ -52,9 +52,10 @@ function headline({ from, to, outcome, seconds }: EusReportDocument, paint: Pain
 
 function stopLines({ stoppedBefore }: EusReportDocument, paint: Paint): string[] {
   if (stoppedBefore === undefined) return []
-  const { step, because, safeToLeave } = stoppedBefore
+  const { step, because, safeToLeave, goesOn } = stoppedBefore
+  const on = goesOn ? `; ${goesOnText(goesOn)}` : ''
   const safe = safeToLeave === undefined ? '' : `; safe to leave ${safeToLeave}`
-  return [`${paint.mark.next} before ${step}, by --${because}${safe}`]
+  return [`${paint.mark.next} before ${step}, by --${because}${on}${safe}`]
 }
 
 function nodeLines({ nodes }: EusReportDocument, paint: Paint): string[] {

@@ -19,6 +19,7 @@ export function stepWords(step: PlannedStep, plan: PlanDocument): StepWords {
     state: words[step.state](step, plan),
     entries: [
       ...(step.overrides ?? []).map((kept) => ['saves', keptText(kept, plan)] as const),
+      ...(step.canBeHeld ? entry('can be held', `--pause-before ${step.id}`) : []),
       ...(step.state === 'already-so' ? [] : [...riskEntries(step, plan), ...timeEntries(step)]),
     ],
   }

@@ -2,7 +2,7 @@ import { spanText } from '../../../kube/duration.ts'
 import type { BrokenUpgrade, RehearsalComparison, UpgradeReport } from '../../../upgrade/upgrade-report.ts'
 import { brief, count, wrap, helpLine } from '../../text.ts'
 import type { Paint, View } from '../../printer.ts'
-import { alertLines, changeRows, signedTroubles, takenLines } from '../report-lines.ts'
+import { alertLines, changeRows, goesOnText, signedTroubles, takenLines } from '../report-lines.ts'
 
 export const reportView: View<UpgradeReport> = {
   text: (report, paint, { columns, wide }) =>
@@ -62,9 +62,10 @@ function verdictLine(report: UpgradeReport, paint: Paint): string {
   if (degraded)
     return `${paint.bad(paint.mark.failed)} ${there}, but Degraded: ${degraded.map(brief).join('; ')}`
   if (outcome === 'stopped-before') {
-    const { step = 'the next step', because = '', safeToLeave } = stoppedBefore ?? {}
+    const { step = 'the next step', because = '', safeToLeave, goesOn } = stoppedBefore ?? {}
+    const on = goesOn ? `; ${goesOnText(goesOn)}` : ''
     const leave = safeToLeave === undefined ? '' : `. Safe to leave here: ${safeToLeave}`
-    return `${paint.warn(paint.mark.warning)} Stopped before ${step} (--${because}) after ${took}${leave}`
+    return `${paint.warn(paint.mark.warning)} Stopped before ${step} (--${because}) after ${took}${on}${leave}`
   }
   const lost = changes.filter((change) => change.lost).length
   if (lost > 0)
