@@ -95,7 +95,6 @@ const liveUpdateEntries: readonly Entry[] = [
   },
 ]
 
-
 export const entries: readonly Entry[] = [
   {
     name: 'status',

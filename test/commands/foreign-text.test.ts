@@ -32,14 +32,14 @@ interface Said {
 const bad = /Degraded|Failing|Progressing|Unhealthy|Failed/u
 
 /** Every condition as bad as it can be, in words that go over lines. */
-function damaged(object: KubeObject, foreign: string): KubeObject {
+function damaged(object: KubeObject, text: string): KubeObject {
   const copy = structuredClone(object) as KubeObject & { status?: { conditions?: Said[]; message?: string } }
   for (const said of Array.isArray(copy.status?.conditions) ? copy.status.conditions : [])
-    Object.assign(said, { status: bad.test(said.type ?? '') ? 'True' : 'False', message: foreign })
+    Object.assign(said, { status: bad.test(said.type ?? '') ? 'True' : 'False', message: text })
   if (copy.kind === 'ClusterServiceVersion')
-    Object.assign(copy.status ?? {}, { phase: 'Failed', message: foreign })
+    Object.assign(copy.status ?? {}, { phase: 'Failed', message: text })
   if (copy.kind === 'CatalogSource')
-    Object.assign(copy.status ?? {}, { message: foreign, connectionState: { lastObservedState: foreign } })
+    Object.assign(copy.status ?? {}, { message: text, connectionState: { lastObservedState: text } })
   return copy
 }
 
@@ -114,8 +114,8 @@ describe.each([40, 80, Infinity])(
             const text = sanitise(`${word}${gap}${line}${` ${line}`.repeat(3)} ${'y'.repeat(81)}${line}`)
             expect(forged(shown([text]))).toEqual([])
             expect(forged(shown([`locked  by ${text}`]))).toEqual([])
-            if (columns !== Infinity)
-              expect(forged(fill(onOneLine(text), columns).map(printedLine).join('\n'))).toEqual([])
+            const filled = columns === Infinity ? [] : fill(onOneLine(text), columns)
+            expect(forged(filled.map(printedLine).join('\n'))).toEqual([])
           }
     })
 

@@ -243,8 +243,8 @@ test('a run that only finished what another had begun says so', async () => {
   expect(lines.at(-1)).toMatch(/ done: finished run 1: nothing was left to change$/u)
   await opened.journal.record({ ...run, what: 'started', at: '2026-11-22T14:05:00Z' })
   await opened.journal.record({ ...later, what: 'finished', at: '2026-11-22T14:06:00Z' })
-  const own = await answer(opened, { columns: 120 }, {}, '3')
-  expect(own.lines.at(-1)).toMatch(/ done: nothing to change$/u)
+  const third = await answer(opened, { columns: 120 }, {}, '3')
+  expect(third.lines.at(-1)).toMatch(/ done: nothing to change$/u)
 })
 
 const runsOf = async (options: HistoryOptions, opened = recorded()) =>

@@ -42,8 +42,7 @@ export async function kvup(argv: readonly string[], setting: Setting = {}): Prom
   const began = performance.now()
   const said = { stdout: '', stderr: '' }
   const events = new EventEmitter().setMaxListeners(0)
-  let leave: (code: number) => void = () => undefined
-  const left = new Promise<number>((resolve) => (leave = resolve))
+  const { promise: left, resolve: leave } = Promise.withResolvers<number>()
   const own: Played = {
     argv: [real.execPath, setting.bin ?? bin, ...argv],
     env: environment(setting),

@@ -2,5 +2,6 @@ import { describe } from 'vitest'
 import { survive, testDeaths } from './killed.ts'
 import { byTag } from './stage.ts'
 
-describe('manner 35: SIGKILL before and after each call of kvup, image tag', async () =>
-  testDeaths(await survive(byTag, 'v1.8.4')))
+describe('manner 35: SIGKILL before and after each call of kvup, image tag', async () => {
+  testDeaths(await survive(byTag, 'v1.8.4'))
+})

@@ -4,5 +4,6 @@ import { survive, testDeaths } from './killed.ts'
 
 const shape = { olm: okdOlm(), methods: ['LiveMigrate'], workers: 1, controlPlanes: 1 }
 
-describe('SIGKILL before and after each call of kvup, upgrade by OLM', async () =>
-  testDeaths(await survive(shape, '1.18.1')))
+describe('SIGKILL before and after each call of kvup, upgrade by OLM', async () => {
+  testDeaths(await survive(shape, '1.18.1'))
+})

@@ -2,5 +2,6 @@ import { describe } from 'vitest'
 import { survive, testDeaths } from './killed.ts'
 import { byManifest } from './stage.ts'
 
-describe('SIGKILL before and after each call of kvup, operator manifest', async () =>
-  testDeaths(await survive(byManifest, 'v1.9.0')))
+describe('SIGKILL before and after each call of kvup, operator manifest', async () => {
+  testDeaths(await survive(byManifest, 'v1.9.0'))
+})

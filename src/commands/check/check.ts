@@ -439,6 +439,8 @@ const refusal = ({ message, remedy }: KvupError, name: string): Finding => ({
   remedy,
 })
 
+const isUnfetched = (error: KvupError): boolean => error.exitCode === exitCode.unreachable
+
 /** What `--manifest` names, of the version that is asked about; or that it could not be fetched. Throws `usage` for another one, and without a version. */
 export async function manifestObjects(
   { world, signal }: Context,
@@ -450,7 +452,6 @@ export async function manifestObjects(
     throw usageError('manifest-without-to', '--manifest needs the version that it is of', {
       remedy: 'add --to VERSION',
     })
-  const isUnfetched = (error: KvupError) => error.exitCode === exitCode.unreachable
   const found = await unless(isUnfetched, () =>
     readManifest(manifestSource({ manifest }, to.text), { ...world, signal }),
   )

@@ -126,7 +126,7 @@ export function typedFor(plan: Pick<EusPlan, 'operator' | 'hops'>, line: string)
   return approvalIsAhead(plan) && !/ --approve(?: |$)/u.test(line) ? `${line} --approve` : line
 }
 
-export interface EusPlanStep extends Pick<Step, 'id' | 'title'> {
+interface EusPlanStep extends Pick<Step, 'id' | 'title'> {
   /** `kvup eus run` can be held before it. */
   canBeHeld?: true
 }
@@ -292,7 +292,7 @@ async function plannedSteps(
       steps: steps.map((step) => ({
         id: step.id,
         title: step.title,
-        ...(canBeHeld(step) && { canBeHeld: true }),
+        canBeHeld: canBeHeld(step) || undefined,
       })),
       to: window.to,
     }

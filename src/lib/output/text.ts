@@ -240,6 +240,8 @@ interface Shape {
   indent: string
 }
 
+const isLead = (text: string): boolean => readsAsLead.test(sanitise(text).trim())
+
 /** No line but the first begins as a line to type does: the word before goes along with what reads so, or else a bar. */
 function filled(words: readonly string[], { columns, indent }: Shape): string[] {
   const lines: string[] = []
@@ -249,7 +251,6 @@ function filled(words: readonly string[], { columns, indent }: Shape): string[] 
     const isFull = begun !== '' && !isMark(begun) && paintedWidth(current.join('') + word) > columns
     if (!isFull) current.push(word)
     else {
-      const isLead = (text: string) => readsAsLead.test(sanitise(text).trim())
       const last = isLead(word) ? (current.slice(1).at(-1) ?? '') : undefined
       const isTaken = last !== undefined && last !== '' && !isLead(last)
       if (isTaken) current.pop()
