@@ -252,7 +252,7 @@ export const dryRunOption = (): Option =>
 /** Of every run that can be measured: that it is, and what, and where. */
 export const measureFlags = (): Option[] => [
   new Option('--measure', 'measure availability meanwhile'),
-  new Option('--measure-namespace <namespace>', 'where VMs are tried as a dry run'),
+  new Option('--measure-namespace <name>', 'where VMs are tried as a dry run'),
   new Option('--measure-selector <labels>', 'which VMIs are watched (default all)'),
 ]
 

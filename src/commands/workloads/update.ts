@@ -30,8 +30,7 @@ export function updateCommand(wire: Wire): Command {
       'after',
       manual({
         examples,
-        more: `The same command continues after an interruption. On OpenShift and OKD a wave waits while an
-alert fires that did not when the run began.`,
+        more: 'The same command continues after an interruption. A wave waits while a new alert fires.',
         formats: ['junit', 'github'],
         codes: [...asksCluster, 'timedOut', 'locked', 'interrupted', 'terminated'],
       }),

@@ -123,7 +123,6 @@ test('every address of a runbook of OpenShift is one that there is', () => {
 
 test('there is no address of a runbook but of these two homes', () => {
   const homes = found(/(https:\/\/[^\s'"`]*\/runbooks?\/)/gu)
-  expect(homes.length).toBeGreaterThan(2)
   expect([...new Set(homes)].toSorted()).toEqual([
     'https://github.com/openshift/runbooks/',
     'https://kubevirt.io/monitoring/runbooks/',
