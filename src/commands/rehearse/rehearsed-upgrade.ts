@@ -185,7 +185,7 @@ const accepting = (line: string, risks: readonly string[]): string =>
 /** Names that a line accepts which the upgrade offers. */
 const risksIn = (lines: readonly string[]): readonly string[] =>
   lines
-    .filter((line) => /^kvup upgrade /u.test(line))
+    .filter((line) => line.startsWith('kvup upgrade '))
     .flatMap((line) =>
       [...line.matchAll(/ --accept (?<risk>[a-z0-9-]+)/gu)].map(({ groups }) => groups?.['risk'] ?? ''),
     )
