@@ -6,6 +6,8 @@ import { entries, type Entry } from './entries.ts'
 const rehearsed =
   'kvup rehearse --to VERSION     plays the upgrade of KubeVirt by image tag, manifest or path'
 
+const planned = 'kvup eus plan     the steps of an EUS upgrade, and what blocks them'
+
 /**
  * What left kvup, as it was typed behind `kvup`, and what does it now, a line each: commands, then flags behind the command that had them (bare: of any), then formats.
  * A row says nothing while the command tree has what it is about.
@@ -33,7 +35,12 @@ export const former: readonly (readonly [was: string, ...now: readonly string[]]
   ['rehearse --fault', rehearsed],
   ['rehearse --faults', rehearsed],
   ['rehearse --serve', rehearsed],
-  ['rehearse --eus', rehearsed, 'kvup eus plan     the steps of an EUS upgrade, and what blocks them'],
+  ['rehearse --speed', rehearsed],
+  ['rehearse --eus', rehearsed, planned],
+  ['rehearse --graph-file', rehearsed, planned],
+  ['rehearse --catalog-file', rehearsed, planned],
+  ['rehearse --approval', rehearsed, planned],
+  ['rehearse --approve-also', rehearsed, planned],
   ['--tcp', '--measure alone measures the API and the VMs'],
   [
     '--stop-if',
