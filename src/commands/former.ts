@@ -7,6 +7,7 @@ const rehearsed =
   'kvup rehearse --to VERSION     plays the upgrade of KubeVirt by image tag, manifest or path'
 
 const planned = 'kvup eus plan     the steps of an EUS upgrade, and what blocks them'
+const behindCanary = '-o argo-workflow     waits behind the canary until a person has looked'
 
 /**
  * What left kvup, as it was typed behind `kvup`, and what does it now, a line each: commands, then flags behind the command that had them (bare: of any), then formats.
@@ -32,6 +33,12 @@ export const former: readonly (readonly [was: string, ...now: readonly string[]]
   ['job --apply', 'kvup job -- LINE | kubectl create -f -'],
   ['job --schedule', 'kvup job -- LINE | kubectl create -f -     when it should begin'],
   ['job --time-zone', 'kvup job -- LINE | kubectl create -f -     when it should begin'],
+  ['fleet plan --to-file', '--to-folder FOLDER     saves the plan of each cluster, as UID.yaml'],
+  ['fleet plan --wave-size', '--group-size'],
+  ['fleet plan --soak', behindCanary],
+  ['fleet plan --stop-after', 'the lines for CI and the workflow of Argo stop at any end but 0'],
+  ['fleet plan --stop-on-alert', behindCanary],
+  ['fleet plan --alerts', behindCanary],
   ['rehearse --fault', rehearsed],
   ['rehearse --faults', rehearsed],
   ['rehearse --serve', rehearsed],
@@ -83,13 +90,16 @@ function typedOf(root: KnownCommand, argv: readonly string[]) {
       const { flag, wantsMore } = flagOf(word, argv[at + 1])
       flags.push(flag)
       if (wantsMore) at++
-    } else if (command?.commands.length && word !== 'help') {
+    } else if (word !== 'help' && (command?.commands.length || isFormer([...words, word]))) {
       words.push(word)
-      command = command.commands.find((one) => one.name() === word)
+      command = command?.commands.find((one) => one.name() === word)
     }
   }
   return { words, flags, command }
 }
+
+/** Also where a command has none below it any more. */
+const isFormer = (words: readonly string[]): boolean => former.some(([was]) => was === words.join(' '))
 
 /** A format with the `-o` before it; `wantsMore`: the next word is its value. */
 function flagOf(word: string, next: string | undefined): { flag: string; wantsMore: boolean } {

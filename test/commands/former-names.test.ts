@@ -18,6 +18,7 @@ test.each([
     '--stalled-after',
   ],
   ['workloads hold -n shop', 'kvup workloads has no hold any more', 'kvup workloads pause-updates'],
+  ['job status', 'kvup job has no status any more', 'kubectl get jobs,pods'],
   ['help workloads hold', 'kvup workloads has no hold any more', 'kvup workloads pause-updates'],
   ['-n rollout rollout show', 'kvup has no rollout any more', 'kvup workloads live-update'],
 ])('%s: exit 2 with what does it now', async (line, what, now) => {
@@ -30,7 +31,7 @@ test.each([
 })
 
 /** Rows about what has not left yet: none at the end. */
-const leaving = /^(?:fleet|job|rehearse|measure|--tcp|--stop-if|-o )/u
+const leaving = /^(?:rehearse|measure|--tcp|--stop-if|-o )/u
 
 test('each row of what left is said by the command tree as it is', async () => {
   const root = await program('kvup', () => async () => undefined, 'all')

@@ -289,11 +289,10 @@ async function plannedSteps(
   try {
     const steps = await eusProcedure(window).steps({ reader, clock, journal: journalOf(snapshot) })
     return {
-      steps: steps.map((step) => ({
-        id: step.id,
-        title: step.title,
-        canBeHeld: canBeHeld(step) || undefined,
-      })),
+      steps: steps.map((step) => {
+        const { id, title } = step
+        return canBeHeld(step) ? { id, title, canBeHeld: true } : { id, title }
+      }),
       to: window.to,
     }
   } catch (error) {
