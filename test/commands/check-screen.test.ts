@@ -41,8 +41,8 @@ describe('what stands on a terminal of 80 columns and 24 lines when kvup check e
   })
 
   test('of one with two blockers at most 24, both of them among these', async () => {
-    const one = checkExample('node-ready/failing.yaml')
-    const other = checkExample('control-plane-label/failing.yaml')
+    const one = checkExample('node-ready/failing.json')
+    const other = checkExample('control-plane-label/failing.json')
     const both = { ...one, changes: [...(one.changes ?? []), ...(other.changes ?? [])] }
     const ran = await runText(['check', '--to', 'v1.9.0'], { ...clusterOf(both), columns: 80 })
     const lines = linesOf(ran)
