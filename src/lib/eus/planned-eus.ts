@@ -126,7 +126,7 @@ export function typedFor(plan: Pick<EusPlan, 'operator' | 'hops'>, line: string)
   return approvalIsAhead(plan) && !/ --approve(?: |$)/u.test(line) ? `${line} --approve` : line
 }
 
-export interface EusPlanStep extends Pick<Step, 'id' | 'title'> {
+interface EusPlanStep extends Pick<Step, 'id' | 'title'> {
   /** `kvup eus run` can be held before it. */
   canBeHeld?: true
 }
@@ -259,6 +259,11 @@ function afterEusPlan(plan: EusPlan, typed: string, file: string | undefined): r
   ]
 }
 
+function stepOf(step: Step): EusPlanStep {
+  const { id, title } = step
+  return canBeHeld(step) ? { id, title, canBeHeld: true } : { id, title }
+}
+
 /** The steps of `kvup eus run`, as far as they are known before it, and the minor that they lead to; or why they are not. */
 async function plannedSteps(
   { plan, snapshot, accepted, releases, reader }: PlannedEus,
@@ -289,11 +294,7 @@ async function plannedSteps(
   try {
     const steps = await eusProcedure(window).steps({ reader, clock, journal: journalOf(snapshot) })
     return {
-      steps: steps.map((step) => ({
-        id: step.id,
-        title: step.title,
-        ...(canBeHeld(step) && { canBeHeld: true }),
-      })),
+      steps: steps.map(stepOf),
       to: window.to,
     }
   } catch (error) {

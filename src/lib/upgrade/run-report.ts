@@ -188,13 +188,13 @@ function stopOf({
   step,
   because,
   safeToLeave,
-  goesOn,
+  goesOn: ids,
 }: Extract<RunOutcome, { is: 'stopped-before' }>): NonNullable<UpgradeReport['stoppedBefore']> {
   return {
     step: step.id,
     because,
     ...(safeToLeave !== undefined && { safeToLeave }),
-    ...(goesOn && { goesOn }),
+    ...(ids && { goesOn: ids }),
   }
 }
 
