@@ -26,6 +26,8 @@ const phrases: readonly Phrase[] = [
       /\boperator-held\b/u,
       // The former name of pause-updates, and of its flag.
       /^(?:workloads hold|--leave-held|--no-hold-workloads)$/u,
+      // Of a step, by --pause-before.
+      /\bcan(?:not)? be held\b/u,
     ],
   },
   { not: /\b(?:borrow(?:s|ed|ing)?|loans?|lent|lends?|ow(?:ed|es))\b/iu, say: 'temporary change, restore' },

@@ -86,8 +86,9 @@ test.each(Object.entries(procedures))(
         const before = steps.slice(0, behind).findLast((step) => step.canBeHeld)?.id
         const refused = await run(stage, { pauseBefore: [id] })
         expect(refused).toMatchObject({ code: 2, error: { reason: 'step-not-held' } })
-        const said = before === undefined ? '' : `${id} cannot be held: --pause-before ${before}`
-        expect(refused.error?.message).toContain(said)
+        const instead =
+          before === undefined ? 'it changes nothing, and no step before it does' : `--pause-before ${before}`
+        expect(refused.error?.message).toBe(`${id} cannot be held: ${instead}`)
       }
       expect(stage.writes(mark)).toEqual([])
       for (const id of changes) {

@@ -75,11 +75,11 @@ test('each resolution that is stale is asked for again, over all runs that conti
     expect(first.code).toBe(130)
     expect(asked.size).toBe(1)
     await stage.until(10 * minute)
-    const ended = await stage.upgrade('1.17.6', brief)
-    expect(ended.error?.message).toBeUndefined()
-    expect(ended.code).toBe(0)
+    const next = await stage.upgrade('1.17.6', brief)
+    expect(next.error?.message).toBeUndefined()
+    expect(next.code).toBe(0)
     expect(asked.size).toBe(2)
-    expect(JSON.stringify(ended.events)).not.toContain('nor after kvup annotated')
+    expect(JSON.stringify(next.events)).not.toContain('nor after kvup annotated')
   }))
 
 test('an unpack failure that was mended: the condition that OLM leaves beside the plan holds nothing up', () =>

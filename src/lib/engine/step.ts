@@ -296,8 +296,7 @@ export interface StepSummary extends Pick<Step, 'id' | 'title' | 'estimate' | 'a
 }
 
 /** It sets something going: what closes or hurries that is part of it. */
-const isChange = (step: Step): boolean =>
-  'apply' in step && step.apply !== undefined && !step.closes && !step.hurries
+const isChange = (step: Step): boolean => step.apply !== undefined && !step.closes && !step.hurries
 
 /** Before a step that only waits nothing is held: what it waits for comes all the same. */
 export const canBeHeld = (step: Step): boolean => isChange(step) && !step.guards

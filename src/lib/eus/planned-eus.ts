@@ -259,6 +259,11 @@ function afterEusPlan(plan: EusPlan, typed: string, file: string | undefined): r
   ]
 }
 
+function stepOf(step: Step): EusPlanStep {
+  const { id, title } = step
+  return canBeHeld(step) ? { id, title, canBeHeld: true } : { id, title }
+}
+
 /** The steps of `kvup eus run`, as far as they are known before it, and the minor that they lead to; or why they are not. */
 async function plannedSteps(
   { plan, snapshot, accepted, releases, reader }: PlannedEus,
@@ -289,10 +294,7 @@ async function plannedSteps(
   try {
     const steps = await eusProcedure(window).steps({ reader, clock, journal: journalOf(snapshot) })
     return {
-      steps: steps.map((step) => {
-        const { id, title } = step
-        return canBeHeld(step) ? { id, title, canBeHeld: true } : { id, title }
-      }),
+      steps: steps.map(stepOf),
       to: window.to,
     }
   } catch (error) {

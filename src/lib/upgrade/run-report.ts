@@ -188,13 +188,13 @@ function stopOf({
   step,
   because,
   safeToLeave,
-  goesOn: behind,
+  goesOn: ids,
 }: Extract<RunOutcome, { is: 'stopped-before' }>): NonNullable<UpgradeReport['stoppedBefore']> {
   return {
     step: step.id,
     because,
     ...(safeToLeave !== undefined && { safeToLeave }),
-    ...(behind && { goesOn: behind }),
+    ...(ids && { goesOn: ids }),
   }
 }
 
