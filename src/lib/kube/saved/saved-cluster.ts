@@ -530,7 +530,7 @@ const isTime = (value: unknown): value is string =>
 const future = /^(deletionTimestamp|notAfter|expirationTimestamp)$/
 
 /** The latest time that an object speaks of: Leases and heartbeats are seconds old when they are read. RFC 3339. */
-export function latestTime(objects: readonly KubeObject[]): string | undefined {
+function latestTime(objects: readonly KubeObject[]): string | undefined {
   let latest: string | undefined
   const visit = (value: unknown, key: string): void => {
     if (isTime(value)) {

@@ -280,8 +280,7 @@ const settings = new Set(['KubeVirt', 'HyperConverged'])
  */
 export function overrideRemedy(override: Pick<Override, 'id' | 'path' | 'procedure'>): string {
   const { id, path } = override
-  if (isOfWindow(override))
-    return withTheWindow.test(id) ? 'kvup eus abort' : restoringByName(id)
+  if (isOfWindow(override)) return withTheWindow.test(id) ? 'kvup eus abort' : restoringByName(id)
   const target = upgradeTarget(override.procedure)
   if (path === '/spec/imageTag' && target !== undefined) return `kvup upgrade --to ${target}`
   return restoringLine(id)
