@@ -11,7 +11,7 @@ import { byTag, play, type Stage } from './stage.ts'
 const db = { name: 'db', namespace: 'demo' }
 const noted = { by: 'jane@here', at: '2026-01-10T12:00:00Z' }
 const strategyOf = (stage: Stage) => {
-  const vm = stage.simulated.store.read(VirtualMachines, db) as VirtualMachine | undefined
+  const vm: VirtualMachine | undefined = stage.simulated.store.list(VirtualMachines).items[0]
   return [vm?.spec?.template?.spec?.evictionStrategy, vm?.metadata.annotations?.['kvup.io/loan']]
 }
 const tellsOf = async (stage: Stage) => [

@@ -173,19 +173,25 @@ describe('a must-gather', () => {
   })
 })
 
-describe('wrong 12: a folder of several moments or clusters is no cluster', () => {
-  const old = (name: string) => ({
-    [`${name}node.yaml`]: list(...nodes('worker', 3, { heartbeat: ago('20d'), revision: '101' })),
+const old = (name: string) => ({
+  [`${name}node.yaml`]: list(...nodes('worker', 3, { heartbeat: ago('20d'), revision: '101' })),
+})
+
+const setting = (value: string) =>
+  JSON.stringify({
+    apiVersion: 'example.com/v1',
+    kind: 'Setting',
+    metadata: { name: 'a' },
+    spec: { value },
   })
-  const ofOther = clusterOperators({ version: '4.14.1' }).map((one) => ({
-    ...one,
-    metadata: {
-      ...one.metadata,
-      ownerReferences: [
-        { apiVersion: 'config.openshift.io/v1', kind: 'ClusterVersion', name: 'version', uid: 'x' },
-      ],
-    },
-  }))
+
+const inCnv = (apiVersion: string, kind: string, name: string, more: object = {}) =>
+  JSON.stringify({ apiVersion, kind, metadata: { name, namespace: 'openshift-cnv' }, ...more })
+
+describe('wrong 12: a folder of several moments or clusters is no cluster', () => {
+  const ofOther = structuredClone(clusterOperators({ version: '4.14.1' }))
+  const owner = { apiVersion: 'config.openshift.io/v1', kind: 'ClusterVersion', name: 'version', uid: 'x' }
+  for (const { metadata } of ofOther) Object.assign(metadata, { ownerReferences: [owner] })
   test.each([
     ['in a folder of their own', () => cluster({ cv: idle, more: old('before/') }), /more than one moment/u],
     ['beside one another', () => cluster({ cv: idle, more: old('before-') }), /more than one moment/u],
@@ -206,13 +212,6 @@ describe('wrong 12: a folder of several moments or clusters is no cluster', () =
   })
 
   test('files that do not contradict one another are one, wherever they lie; what kvup never asks for contradicts nothing', async () => {
-    const setting = (value: string) =>
-      JSON.stringify({
-        apiVersion: 'example.com/v1',
-        kind: 'Setting',
-        metadata: { name: 'a' },
-        spec: { value },
-      })
     const folder = dump({
       'a/cv.yaml': JSON.stringify(clusterVersion(idle)),
       'b/mcp.yaml': list(pool('master'), pool('worker')),
@@ -227,17 +226,15 @@ describe('wrong 12: a folder of several moments or clusters is no cluster', () =
 test('the must-gather of OpenShift Virtualization is read alone, and beside that of OpenShift', async () => {
   const virtualization = 'must-gather.local.2/cnv'
   const ofNamespace = `${virtualization}/namespaces/openshift-cnv`
-  const object = (apiVersion: string, kind: string, name: string, more: object = {}) =>
-    JSON.stringify({ apiVersion, kind, metadata: { name, namespace: 'openshift-cnv' }, ...more })
   const files = {
     [`${virtualization}/timestamp`]: '2026-11-20 12:20:00.5 +0000 UTC m=+0.1\n',
-    [`${ofNamespace}/crs/kubevirts.kubevirt.io/kubevirt.yaml`]: object(
+    [`${ofNamespace}/crs/kubevirts.kubevirt.io/kubevirt.yaml`]: inCnv(
       'kubevirt.io/v1',
       'KubeVirt',
       'kubevirt',
     ),
     [`${ofNamespace}/crs/other.example.com/x.yaml`]: 'not: [read',
-    [`${ofNamespace}/kubevirt.io/virtualmachines/custom/db.yaml`]: object(
+    [`${ofNamespace}/kubevirt.io/virtualmachines/custom/db.yaml`]: inCnv(
       'kubevirt.io/v1',
       'VirtualMachine',
       'db',
