@@ -20,7 +20,7 @@ const deletable: readonly { kind: RegExp; only: (names: readonly string[], selec
 
 const isKvups = (names: readonly string[], selector: string): boolean =>
   (names.length > 0 && names.every((name) => /^kvup(?:$|-)/u.test(name))) ||
-  (names.length === 0 && /^kvup\.io\//u.test(selector))
+  (names.length === 0 && selector.startsWith('kvup.io/'))
 
 const selects: ReadonlySet<string> = new Set(['-l', '--selector'])
 const valued: ReadonlySet<string> = new Set([

@@ -536,8 +536,9 @@ test('no cluster name, no word of one', () => {
   expect(clusterState({ report: well }).headline).toBe('KubeVirt v1.7.4: healthy')
 })
 
+const stateLines = (...given: Parameters<typeof markedLines>) => markedLines(...given).map(printedLine)
+
 describe('drawn', () => {
-  const stateLines = (...given: Parameters<typeof markedLines>) => markedLines(...given).map(printedLine)
   const paint = paintFor({ colour: false, unicode: true })
   const update = { to: 'v1.8.4', next: 'kvup upgrade --to v1.8.4', details: 'kvup check --to v1.8.4' }
   const offered = clusterState({ report: well, cluster: 'prod-eu', update })
