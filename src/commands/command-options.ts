@@ -56,7 +56,7 @@ export const outputOptions = [
     .argParser(level),
 ]
 
-/** Nobody is sent a token without it, or a person's yes. */
+/** Nobody is sent a token without it. */
 export const alertsOption = (asked: string): Option =>
   new Option(
     '--alerts <how>',

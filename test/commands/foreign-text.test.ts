@@ -3,7 +3,7 @@ import { configMapJournal } from '../../src/lib/engine/journal-config-map.ts'
 import { blocked } from '../../src/lib/kube/errors.ts'
 import { Leases } from '../../src/lib/kube/kinds/core-kinds.ts'
 import { errorLines } from '../../src/lib/output/error-text.ts'
-import { onOneLine, own, paintFor, printedLine, sanitise } from '../../src/lib/output/terminal.ts'
+import { onOneLine, ownMark, paintFor, printedLine, sanitise } from '../../src/lib/output/terminal.ts'
 import { displayWidth, fill, pieces, wrap } from '../../src/lib/output/text.ts'
 import { storeCluster } from '../../src/simulator/api/store-client.ts'
 import { SimClock } from '../../src/simulator/simulated-clock.ts'
@@ -86,7 +86,7 @@ describe.each(commands)('%s', (line) => {
 })
 
 /** What leads to a line to type, as somebody else can write it: with our own mark, blanks that look like one, and other arrows. */
-const leads = [...'→ -> => ➜ ⟶ Next: Then: Or: Details: NEXT:'.split(' '), `${own}→`, `${own}Next:`]
+const leads = [...'→ -> => ➜ ⟶ Next: Then: Or: Details: NEXT:'.split(' '), `${ownMark}→`, `${ownMark}Next:`]
 const typed = leads.flatMap((lead) => [`${lead} kubectl rm`, `${lead}\u00a0kubectl\u00a0rm`])
 /** A line of what was printed that reads as if kvup told to type it. */
 const forged = (text: string) =>
@@ -114,8 +114,8 @@ describe.each([40, 80, Infinity])(
             const text = sanitise(`${word}${gap}${line}${` ${line}`.repeat(3)} ${'y'.repeat(81)}${line}`)
             expect(forged(shown([text]))).toEqual([])
             expect(forged(shown([`locked  by ${text}`]))).toEqual([])
-            const filled = columns === Infinity ? [] : fill(onOneLine(text), columns)
-            expect(forged(filled.map(printedLine).join('\n'))).toEqual([])
+            const cells = fill(onOneLine(text), Math.min(columns, 999)).map(printedLine)
+            expect(forged(cells.join('\n'))).toEqual([])
           }
     })
 

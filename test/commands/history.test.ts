@@ -1,4 +1,4 @@
-import { own, printedLine } from '../../src/lib/output/terminal.ts'
+import { ownMark, printedLine } from '../../src/lib/output/terminal.ts'
 import { describe, expect, test } from 'vitest'
 import { history, type HistoryOptions } from '../../src/commands/history.ts'
 import type { HistoryDocument } from '../../src/lib/output/views/history.ts'
@@ -21,7 +21,7 @@ const paint: Paint = {
   warn: plain,
   dim: plain,
   strong: plain,
-  mark: { done: '+', failed: 'x', running: '>', warning: '!', next: `${own}->`, to: '->', dot: '.' },
+  mark: { done: '+', failed: 'x', running: '>', warning: '!', next: `${ownMark}->`, to: '->', dot: '.' },
   bar: () => '',
 }
 

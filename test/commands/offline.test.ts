@@ -1,4 +1,4 @@
-import { own, printedLine } from '../../src/lib/output/terminal.ts'
+import { ownMark, printedLine } from '../../src/lib/output/terminal.ts'
 import { describe, expect, test } from 'vitest'
 import { type ConfigDocument, configView } from '../../src/commands/config.ts'
 import { rbac, type RbacDocument } from '../../src/commands/rbac.ts'
@@ -23,7 +23,7 @@ const paint: Paint = {
   warn: plain,
   dim: plain,
   strong: plain,
-  mark: { done: '+', failed: 'x', running: '>', warning: '!', next: `${own}->`, to: '->', dot: '.' },
+  mark: { done: '+', failed: 'x', running: '>', warning: '!', next: `${ownMark}->`, to: '->', dot: '.' },
   bar: () => '',
 }
 

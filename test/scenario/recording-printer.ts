@@ -1,6 +1,6 @@
 import type { Context } from '../../src/context.ts'
 import type { Document, Paint, Rows, RowsView } from '../../src/lib/output/printer.ts'
-import { own, printedLine } from '../../src/lib/output/terminal.ts'
+import { ownMark, printedLine } from '../../src/lib/output/terminal.ts'
 import { table } from '../../src/lib/output/table.ts'
 import type { RunEvent } from '../../src/lib/engine/step.ts'
 import type { Clock } from '../../src/lib/kube/clock.ts'
@@ -20,7 +20,7 @@ const paint: Paint = {
   warn: plain,
   dim: plain,
   strong: plain,
-  mark: { done: '+', failed: 'x', running: '>', warning: '!', next: `${own}->`, to: '->', dot: '.' },
+  mark: { done: '+', failed: 'x', running: '>', warning: '!', next: `${ownMark}->`, to: '->', dot: '.' },
   bar: () => '',
 }
 

@@ -12,7 +12,7 @@ import {
   alertsByRoute,
   type FiringAlert,
   firingAlerts,
-  routeQuestion,
+  offeringRoute,
 } from '../../lib/openshift/firing-alerts.ts'
 import { readReleases, type Releases } from '../../lib/releases/releases.ts'
 import { type Check, ensureFetched, type Finding, type Question } from '../../lib/checks/check-definition.ts'
@@ -90,7 +90,7 @@ export async function checkDocument(
     method: options.method,
     snapshot,
     waits: !snapshot.saved,
-    layers: { alerts: async (reader) => alertsFor(cx, options, reader) },
+    layers: { alerts: async (reader) => alertsFor(options, reader) },
   })
   ensureOlmOwns(options, observed.installation)
   const path = await pathOf(options, observed, { cluster: snapshot.cluster, accepted, releases })
@@ -287,18 +287,12 @@ function whyNoOneTarget(path: OlmPath | undefined): string {
 }
 
 /**
- * Through the API server where that lets them through; by the Route, to which this user's token goes, where a flag or a person on a terminal says so.
+ * Through the API server where that lets them through; by the Route, to which this user's token goes, where the flag says so: a command that only reads asks nobody.
  */
-async function alertsFor(
-  { prompt }: Context,
-  { alerts, from }: CheckOptions,
-  reader: Reader,
-): Promise<Known<FiringAlert>> {
+async function alertsFor({ alerts, from }: CheckOptions, reader: Reader): Promise<Known<FiringAlert>> {
   if (alerts === 'route') return alertsByRoute(reader)
   const through = await firingAlerts(reader)
-  if (through.known || from !== undefined) return through
-  const isAllowed = await prompt.decide?.(routeQuestion)
-  return isAllowed === true ? alertsByRoute(reader) : through
+  return through.known || from !== undefined ? through : offeringRoute(reader, through.why)
 }
 
 type CheckedCluster = Omit<Question, 'releases' | 'target'>

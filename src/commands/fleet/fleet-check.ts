@@ -98,12 +98,9 @@ async function checkRow(
 ): Promise<FleetCheckRow> {
   const read = await readerFor(cx, undefined)
   const reader = await withKnownGroups(read.cluster)
-  const prompt = { ...cx.prompt }
-  delete prompt.decide
   const own: Context = {
     ...cx,
-    // Nobody is asked the same of each cluster, and lines to type are of this one.
-    prompt,
+    // Lines to type are of this one.
     printer: { ...cx.printer, awaiting: () => undefined },
     world: { ...cx.world, commandLine: again },
   }

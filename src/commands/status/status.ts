@@ -92,7 +92,7 @@ function alertsFor({ clock, saved }: ReadCluster, { alerts }: StatusOptions): As
   if (saved) return savedAlerts
   let last: { at: number; answer: Awaited<ReturnType<AskAlerts>> } | undefined
   return async (reader, busy) => {
-    if (alerts === undefined) return busy ? alertsUnasked : notAsked
+    if (alerts === undefined) return busy ? alertsUnasked(reader) : notAsked
     if (last !== undefined && ticks(clock) - last.at < alertsEvery) return last.answer
     last = { at: ticks(clock), answer: await alertsByRoute(reader) }
     return last.answer

@@ -1,7 +1,7 @@
 import { roleRemedy } from '../output/kvup-words.ts'
 import { usageError } from '../kube/errors.ts'
 import type { Check, CheckedLayer, Finding, Group, NeededPart, Question } from './check-definition.ts'
-import { askAlerts } from '../openshift/firing-alerts.ts'
+import { withoutOffers } from '../openshift/firing-alerts.ts'
 import type { LayerPart } from '../openshift/layer-parts.ts'
 
 import {
@@ -170,9 +170,7 @@ function whyUnknown(part: NeededPart, { snapshot }: Question): string[] {
 
 /** Why a part is unknown is a sentence that names it, but for the shortest. What shows alerts is a line of what helps. */
 const unknownText = (part: NeededPart, why: string): string =>
-  /^not (?:asked for|read)$/u.test(why)
-    ? `kvup did not read the ${partText(part)}`
-    : why.replace(`; ${askAlerts} shows them`, '')
+  /^not (?:asked for|read)$/u.test(why) ? `kvup did not read the ${partText(part)}` : withoutOffers(why).why
 
 /** Blocks where the check can block: unknown is not the same as good. */
 function notChecked(

@@ -28,9 +28,10 @@ const valued: ReadonlySet<string> = new Set([
   ...'-n --namespace --field-selector --context --kubeconfig --timeout --cascade -o --output'.split(' '),
 ])
 
-/** What no line does, whatever its kind: it takes away what protects an object, or claims for a controller what is not so. */
+/** What no line does, whatever its kind: it takes away what protects an object, claims for a controller what is not so, or leaves a pause without a trace. */
 const never: readonly (readonly [why: string, sign: RegExp])[] = [
   ['uses --force', /\s--force(?:[\s=]|$)/u],
+  ['pauses a health check, which nothing resumes', /\s(?:machine|node)healthchecks?\b/iu],
   ['removes a finalizer', /finalizers/u],
   ['sets failurePolicy', /failurePolicy/u],
   ['patches a status', /--subresource[\s=]status|["']\/?status["'/]|\/status\//u],
@@ -48,7 +49,8 @@ export function dangerIn(line: string): string | undefined {
       const why = dangerOfDelete(typed.slice(verb + 1))
       if (why !== undefined) return why
     }
-    const changes = typed[verb] === 'patch' ? never : never.slice(0, 1)
+    const isChange = typed.includes('patch') || typed.includes('annotate')
+    const changes = isChange ? never : never.slice(0, 1)
     const found = changes.find(([, sign]) => sign.test(` ${typed.join(' ')} `))
     if (found !== undefined) return found[0]
   }

@@ -149,15 +149,32 @@ export async function savedAlerts(reader: Pick<Reader, 'askService'>): Promise<K
   return isSaved(reader) && reader.askService !== undefined ? firingAlerts(reader) : notAsked
 }
 
-/** What a person is asked before a token leaves for anybody but the API server. */
-export const routeQuestion =
-  'Send your token to Route thanos-querier of this cluster, to see which alerts are firing?'
+const byRoute = 'kvup check --alerts=route asks by the Route'
+
+/** `--alerts=route` is offered only where its Route is there. */
+async function hasRoute(reader: Reader): Promise<boolean> {
+  if (reader.askRoute === undefined) return false
+  const found = await known(reader.get(Routes, route).then((answer) => [answer]))
+  return itemsOf(found).some(({ is }) => is === 'object')
+}
+
+/** Alerts that the API server does not let through, with the flag that asks elsewhere. */
+export async function offeringRoute(reader: Reader, why: string): Promise<Known<never>> {
+  return { known: false, why: (await hasRoute(reader)) ? `${why}; ${byRoute}` : why }
+}
 
 /** Of a platform that is busy, where no flag says that this user's token may be sent. */
-export const alertsUnasked: Known<never> = {
-  known: false,
-  why: 'kvup status --alerts=route asks Prometheus, and sends it your token',
+export async function alertsUnasked(reader: Reader): Promise<Known<never>> {
+  return (await hasRoute(reader))
+    ? { known: false, why: 'kvup status --alerts=route asks Prometheus, and sends it your token' }
+    : unasked(`there is no Route ${route.namespace}/${route.name}`)
 }
+
+/** Why alerts are not known, without the lines that show them; and whether the flag was among these. */
+export const withoutOffers = (why: string): { why: string; byRoute: boolean } => ({
+  why: why.replace(`; ${byRoute}`, '').replace(`; ${askAlerts} shows them`, ''),
+  byRoute: why.endsWith(byRoute),
+})
 
 const unasked = (why: string): Known<never> => ({ known: false, why: `${why}; ${askAlerts} shows them` })
 

@@ -1,6 +1,6 @@
 import { cut, displayWidth, fill, pieces, wrap } from './text.ts'
 import type { Column, Paint, Size, Tone } from './printer.ts'
-import { onOneLine, own } from './terminal.ts'
+import { onOneLine, ownMark } from './terminal.ts'
 
 /** kubectl's tables give a column six characters, the gap included. */
 const leastNatural = 3
@@ -134,7 +134,7 @@ function belowLines(cells: readonly Cell[], { columns, layout, room, paint }: Li
     const { text, tone } = cells[index] ?? cellOf(undefined)
     const width = room - indent.length
     if (columns[index]?.holds === 'command')
-      return wrap(`${indent}${paint?.mark.next ?? `${own}→`} ${text}`, room)
+      return wrap(`${indent}${paint?.mark.next ?? `${ownMark}→`} ${text}`, room)
     const label = (columns[index]?.name.toLowerCase() ?? '').padEnd(labelWidth)
     return fill(text, width - labelWidth).map(
       (line, number) =>

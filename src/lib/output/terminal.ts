@@ -45,10 +45,10 @@ export function isUnicode(env: Environment): boolean {
 }
 
 /** Stands before what kvup made to be typed. `sanitise` takes it out of every text of somebody else, and `printedLine` out of every line at last. */
-export const own = '\u2060'
+export const ownMark = '\u2060'
 
 /** A line to type behind its word: `Next: kvup status`. */
-export const toType = (lead: string, line: string): string => `${own}${lead} ${line}`
+export const toType = (lead: string, line: string): string => `${ownMark}${lead} ${line}`
 
 /** Reads as what leads to a line to type: an arrow of any kind, or the word of one. */
 export const readsAsLead =
@@ -69,7 +69,7 @@ const unicodeMarks: Paint['mark'] = {
   failed: '✖',
   running: '▸',
   warning: '!',
-  next: `${own}→`,
+  next: `${ownMark}→`,
   to: '→',
   dot: '·',
 }
@@ -78,7 +78,7 @@ const asciiMarks: Paint['mark'] = {
   failed: 'x',
   running: '>',
   warning: '!',
-  next: `${own}->`,
+  next: `${ownMark}->`,
   to: '->',
   dot: '-',
 }

@@ -1,6 +1,6 @@
 import { mayBePrinted } from '../kube/line-guard.ts'
 import { isCommand, programs } from '../kube/shell-line.ts'
-import { onOneLine, own, readsAsLead, sanitise } from './terminal.ts'
+import { onOneLine, ownMark, readsAsLead, sanitise } from './terminal.ts'
 import { onSingleLine, shorten } from '../kube/text.ts'
 
 /** Columns that East Asian and emoji characters take two of; combining marks and joiners take none. */
@@ -20,7 +20,7 @@ function graphemesOf(text: string): Iterable<Intl.SegmentData> {
 
 /** How many terminal columns a text without escape sequences takes. */
 export function displayWidth(shown: string): number {
-  const text = shown.replaceAll(own, '')
+  const text = shown.replaceAll(ownMark, '')
   if (narrow.test(text)) return text.length
   let width = 0
   for (const { segment } of graphemesOf(text)) width += graphemeWidth(segment)
@@ -81,9 +81,9 @@ const label = /^\S+(?: \S+)* {2,}(?=\S)/
 /** The arrow is the first thing after blanks. */
 const arrow = /^ *(?:→|->|Next:) /
 const painted = String.raw`(?:\u001b\[[0-9;]*m)*`
-const leadToType = new RegExp(`${painted}${own}`, 'u')
+const leadToType = new RegExp(`${painted}${ownMark}`, 'u')
 /** The arrow or word before a command that kvup made. */
-const leadOfCommand = new RegExp(`^${painted}${own}\\S+ +${painted}(?=(?:${programs.join('|')}) )`, 'u')
+const leadOfCommand = new RegExp(`^${painted}${ownMark}\\S+ +${painted}(?=(?:${programs.join('|')}) )`, 'u')
 
 /**
  * The line as it fits a terminal: broken between words, what goes on stands below the text behind its label or arrow. A command
@@ -91,7 +91,7 @@ const leadOfCommand = new RegExp(`^${painted}${own}\\S+ +${painted}(?=(?:${progr
  */
 export function wrap(text: string, columns: number): string[] {
   const line = withPlainBlanks(onOneLine(text))
-  if (line.includes(own) && !mayBePrinted(sanitise(line.slice(line.indexOf(own))))) return []
+  if (line.includes(ownMark) && !mayBePrinted(sanitise(line.slice(line.indexOf(ownMark))))) return []
   if (!Number.isFinite(columns) || paintedWidth(line) <= columns) return [line]
   const at = line.search(leadToType)
   const lead = at < 0 ? undefined : leadOfCommand.exec(line.slice(at))?.[0]

@@ -50,6 +50,8 @@ const never = [
   `patch crd x --subresource status -p '{}'`,
   `patch vmi x --type=json -p '[{"op":"remove","path":"/status/evacuationNodeName"}]'`,
   `patch kubevirt x --type=merge -p '{"status":{}}'`,
+  'annotate machinehealthchecks.machine.openshift.io x cluster.x-k8s.io/paused=',
+  `patch nodehealthchecks.remediation.medik8s.io x --type=merge -p '{"spec":{"pauseRequests":["x"]}}'`,
   'replace --force -f -',
   'drain node01 --force',
   'delete pod virt-api-x --force --grace-period=0',
@@ -112,7 +114,8 @@ const filesIn = (folder: string, ends: RegExp) =>
 const textsOf = (source: string) =>
   source
     .replaceAll(/'\s*\+\s*'/gu, '')
-    .replaceAll('${probeLabel}', 'kvup.io/probe')
+    // The selectors of what kvup makes.
+    .replaceAll(/\$\{(?:probeLabel|jobSelector\(place\))\}/gu, 'kvup.io/x')
     .replaceAll(/\$\{(?:[^{}]|\{[^{}]*\})*\}/gu, 'virt-x')
     .split('\n')
 

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { describe, expect, test } from 'vitest'
-import { own, printedLine } from '../../../src/lib/output/terminal.ts'
+import { ownMark, printedLine } from '../../../src/lib/output/terminal.ts'
 import { wrap } from '../../../src/lib/output/text.ts'
 
 /** What a shell makes of lines that are pasted: the words of each command, as its programs are handed them. */
@@ -34,7 +34,7 @@ const lines = [
 
 describe.each([24, 40, 80, 120])('pasted from a terminal of %i columns', (columns) => {
   test.each(lines)('%s', (line) => {
-    const broken = wrap(line.replace(/(?=→|Next:|Back:)/u, own), columns).map(printedLine)
+    const broken = wrap(line.replace(/(?=→|Next:|Back:)/u, ownMark), columns).map(printedLine)
     expect(broken.filter((part) => part.length > columns)).toEqual([])
     expect(pasted(broken.join('\n').replace(lead, ''))).toEqual(pasted(line.replace(lead, '')))
   })

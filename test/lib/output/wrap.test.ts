@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { isCommand, programs } from '../../../src/lib/kube/shell-line.ts'
-import { own, printedLine } from '../../../src/lib/output/terminal.ts'
+import { ownMark, printedLine } from '../../../src/lib/output/terminal.ts'
 import { wrap as wrapped } from '../../../src/lib/output/text.ts'
 
 /** What is printed of a line in which kvup made each arrow. */
 const wrap = (line: string, columns: number) =>
-  wrapped(line.replaceAll('→', `${own}→`), columns).map(printedLine)
+  wrapped(line.replaceAll('→', `${ownMark}→`), columns).map(printedLine)
 
 describe('a line on a terminal', () => {
   test('is broken between words, and goes on two columns further in', () => {

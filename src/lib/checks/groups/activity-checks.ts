@@ -228,46 +228,36 @@ function isChanging({ metadata: { annotations = {} }, spec }: Node): boolean {
 
 type Other = Question['snapshot']['others'] extends Known<infer T> ? T : never
 
-/** What each can do to the upgrade; those that have a switch come with the line that turns it. */
-const doings: Readonly<Record<Other['does'], { says: string; helps: (other: Other) => readonly string[] }>> =
-  {
-    evicts: {
-      says: 'evicts pods by itself: it may move VMs while virt-handler restarts',
-      helps: (other) => [showObject(other)],
-    },
-    remediates: {
-      says: 'is not paused: it may delete or reboot a node that is not ready for some minutes, and the VMs there go down',
-      helps: pauseLines,
-    },
-    updates: {
-      says: 'is updating: its nodes are drained and rebooted, one after another',
-      helps: (other) => [showObject(other)],
-    },
-    waits: {
-      says: 'is paused: as soon as it is resumed it may drain and reboot its nodes',
-      helps: (other) => [showObject(other)],
-    },
-  }
-
-function others({ snapshot }: Question): Finding[] {
-  return itemsOf(snapshot.others).map((other) => ({
-    id: 'others-active',
-    level: 'warning',
-    summary: `${other.kind} ${other.name} ${doings[other.does].says}`,
-    objects: [`${other.kind.toLowerCase()}/${other.name}`],
-    remedy: doings[other.does].helps(other),
-  }))
+/** What each can do to the upgrade. `upgrade`: it matters to one alone, and is said with a target only. */
+const doings: Readonly<Record<Other['does'], { says: string; upgrade?: true; helps?: string }>> = {
+  evicts: {
+    says: 'evicts pods by itself: it may move VMs while virt-handler restarts',
+    upgrade: true,
+  },
+  remediates: {
+    says: 'is not paused: it may delete or reboot a node that is not ready for some minutes, and the VMs there go down',
+    upgrade: true,
+    // Not a line: what it would leave behind nobody could tell from what the owner wants.
+    helps:
+      'kvup eus run pauses it and resumes it by itself; for another upgrade pause it by hand, and note that it has to be resumed',
+  },
+  updates: { says: 'is updating: its nodes are drained and rebooted, one after another' },
+  waits: { says: 'is paused: as soon as it is resumed it may drain and reboot its nodes' },
 }
 
-/** The annotation and the field are the products' own. */
-function pauseLines({ kind, name, resource }: Other): readonly string[] {
-  if (kind === 'NodeHealthCheck') {
-    const patch = `kubectl patch ${resource} ${name} --type=merge -p '{"spec":{"pauseRequests":["upgrade"]}}'`
-    return [`${patch}     pauses it; [] in place of ["upgrade"] resumes it afterwards`]
-  }
-  const [namespace = '', own = ''] = name.split('/')
-  const annotate = `kubectl -n ${namespace} annotate ${resource} ${own} cluster.x-k8s.io/paused`
-  return [`${annotate}=     pauses it; paused- in place of paused= resumes it afterwards`]
+function others({ snapshot, target }: Question): Finding[] {
+  return itemsOf(snapshot.others)
+    .filter(({ does }) => target !== undefined || doings[does].upgrade === undefined)
+    .map((other) => {
+      const { says, helps } = doings[other.does]
+      return {
+        id: 'others-active',
+        level: 'warning',
+        summary: `${other.kind} ${other.name} ${says}`,
+        objects: [`${other.kind.toLowerCase()}/${other.name}`],
+        remedy: [...(helps === undefined ? [] : [helps]), showObject(other)],
+      }
+    })
 }
 
 /** What is under way while the update would begin, in the order in which it is printed. */

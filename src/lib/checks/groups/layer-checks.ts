@@ -33,7 +33,7 @@ import {
   writtenVersion,
 } from '../../openshift/operator-rules.ts'
 import type { PlatformParts } from '../../openshift/platform-rules.ts'
-import { askAlerts } from '../../openshift/firing-alerts.ts'
+import { askAlerts, withoutOffers } from '../../openshift/firing-alerts.ts'
 import { recogniseWindow } from '../../openshift/eus-window.ts'
 import { againstPlatform } from '../../releases/platform-releases.ts'
 import { operatorVersionOf, versionOfCsv } from '../../releases/release-versions.ts'
@@ -366,8 +366,10 @@ const noGraveAlerts = check({
   title: 'no alert is firing that warns against draining nodes',
   unchecked: 'firing alerts were not checked',
   needs: ['alerts'],
-  toSee: () => [
-    "kvup check --alerts=route      sends your token to the platform's own thanos-querier only",
+  toSee: ({ snapshot: { alerts } }) => [
+    ...(alerts?.known === false && withoutOffers(alerts.why).byRoute
+      ? ["kvup check --alerts=route      sends your token to the platform's own thanos-querier only"]
+      : []),
     askAlerts,
   ],
   assess: (question) => graveAlerts(platformOf(question)),

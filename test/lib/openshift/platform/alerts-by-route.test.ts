@@ -1,4 +1,6 @@
+import type { Command } from 'commander'
 import { describe, expect, test } from 'vitest'
+import { program } from '../../../../src/cli.ts'
 import { type Reader, readerWith, type RouteCall } from '../../../../src/lib/kube/cluster.ts'
 import type { KubeObject } from '../../../../src/lib/kube/object.ts'
 import { alertsByRoute } from '../../../../src/lib/openshift/firing-alerts.ts'
@@ -113,16 +115,51 @@ test('kvup check asks by the Route with --alerts=route, and never unasked', asyn
   expect(unasked.calls).toEqual([])
 })
 
-test.each([
-  [true, 'found', 1],
-  [false, 'not-checked', 0],
-] as const)('on a terminal a person is asked once; %s: %s', async (yes, is, calls) => {
-  const questions: string[] = []
-  const decide = (question: string) => questions.push(question) > 0 && yes
-  const at = place()
-  expect((await alertsIn('check -o json', at, { decide }))?.is).toBe(is)
-  expect([questions.length, at.calls.length]).toEqual([1, calls])
-  expect(questions[0]).toContain('Route thanos-querier')
+/** Every command that reads a cluster once and changes nothing: those have no --dry-run. */
+const reading = (await leavesOf())
+  .filter((path) => !/^(?:demo|measure|rehearse|fleet|job|completion|help|wait|__\w+|config|report)\b/u.test(path))
+  .flatMap((path) => [path, `${path} --to v1.8.4`])
+
+async function leavesOf(): Promise<readonly string[]> {
+  const within = (command: Command, path: string): string[] =>
+    command.commands.length > 0
+      ? command.commands.flatMap((one) =>
+          one.name() === '__complete' ? [] : within(one, `${path} ${one.name()}`),
+        )
+      : command.options.some(({ long }) => long === '--dry-run')
+        ? []
+        : [path.trim()]
+  return within(await program('kvup', () => async () => undefined, 'all'), '')
+}
+
+test.each(reading)('a command that only reads asks nobody, and sends no token: %s', async (line) => {
+  const asked: string[] = []
+  const at = rolling()
+  await runText(line.split(' '), { ...at, decide: (question) => asked.push(question) > 0 })
+  expect([asked, at.calls]).toEqual([[], []])
+})
+
+test('--alerts=route is offered where its Route is there and was not asked, and nowhere else', async () => {
+  const offers = async (line: string, at: ReturnType<typeof place>) => {
+    const { out, err } = await runText(line.split(' '), at)
+    return /--alerts=route/u.test(out + err)
+  }
+  const bare = place()
+  const { reader } = bare.cluster
+  const get: Reader['get'] = async (kind, ref) =>
+    kind.plural === 'routes' ? { is: 'absent' } : reader.get(kind, ref)
+  const without = { ...bare, cluster: { ...bare.cluster, reader: readerWith(reader, { get }) } }
+  for (const line of [
+    'check',
+    'check --all',
+    'check --to v1.8.4',
+    'status',
+    'status -o wide',
+    'check -o json',
+  ])
+    expect([line, await offers(line, without)]).toEqual([line, false])
+  expect(await offers('check', place())).toBe(true)
+  expect(await offers('check --alerts=route', place({ why: 'no' }))).toBe(false)
 })
 
 test('what the Route refuses is said, and is no pass', async () => {
