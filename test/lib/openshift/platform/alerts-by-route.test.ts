@@ -117,7 +117,9 @@ test('kvup check asks by the Route with --alerts=route, and never unasked', asyn
 
 /** Every command that reads a cluster once and changes nothing: those have no --dry-run. */
 const reading = (await leavesOf())
-  .filter((path) => !/^(?:demo|measure|rehearse|fleet|job|completion|help|wait|__\w+|config|report)\b/u.test(path))
+  .filter(
+    (path) => !/^(?:demo|measure|rehearse|fleet|job|completion|help|wait|__\w+|config|report)\b/u.test(path),
+  )
   .flatMap((path) => [path, `${path} --to v1.8.4`])
 
 async function leavesOf(): Promise<readonly string[]> {
