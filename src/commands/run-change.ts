@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts'
-import { type Accepting, type Finding, isRefused, passGate } from '../lib/checks/check-definition.ts'
+import { type Accepting, type Finding, isNotOffered, passGate } from '../lib/checks/check-definition.ts'
 import { type AcceptedRisk, parseAccepted, unaccepted } from '../lib/releases/hop-findings.ts'
 import {
   carryOut,
@@ -168,6 +168,10 @@ export function gateOf(
       if (chosen.length > 0 && isPlanned) throw new RisksChosen(chosen)
       accepted.push(...chosen)
       passGate(findings, accepted, accepting ?? acceptingLine(cx.world.commandLine, accepted))
+      const taken = new Set(accepted.map(({ id }) => id))
+      for (const { id, standsAt } of findings)
+        if (standsAt !== undefined && taken.has(id))
+          cx.printer.warn(`${id} is accepted: this will stand still at ${standsAt} until that is mended`)
     },
     accepted,
   }
@@ -209,7 +213,7 @@ async function chosenRisks(
   const open = sanitiseDeep([
     ...new Map(unaccepted(findings, accepted).map((finding) => [finding.id, finding])).values(),
   ])
-  if (open.length === 0 || prompt.isAttended !== true || open.some(({ id }) => isRefused(id))) return []
+  if (open.length === 0 || prompt.isAttended !== true || open.some(isNotOffered)) return []
   tellScreen(printer, (paint) =>
     open.flatMap(({ id, summary, remedy }) => [
       `${paint.bad(paint.mark.failed)} ${brief(summary)} (${id})`,

@@ -295,3 +295,32 @@ test('-q of a change of settings is its verdict, and a wait that fails says it o
     expect(late).toMatchObject({ code: 4, out: '' })
     expect(late.err.match(/is not met/gu)).toHaveLength(1)
   }))
+
+test('what can never end is not offered: no line accepts it and no list has it; typed by hand it is taken, and where it stands still is said at once', () =>
+  play({ ...byTag, workers: 3 }, async (stage) => {
+    stage.simulated.faults.set({ notReady: ['worker-2'] })
+    await stage.until(10 * 60_000)
+    for (const line of [
+      'upgrade --to v1.8.4 --yes',
+      'plan --to v1.8.4',
+      'upgrade --to v1.8.4 --dry-run=client',
+      'check --to v1.8.4',
+      'upgrade --to v1.8.4 --yes -o json',
+    ]) {
+      const { code, out, err } = await kvup(stage, `kvup ${line}`)
+      expect([line, code, /--accept/u.test(out + err)]).toEqual([line, 3, false])
+      expect(out + err).toContain('worker-2')
+    }
+    let asked = 0
+    const choose = () => ((asked += 1), [])
+    expect(await stage.upgrade('v1.8.4', {}, { yes: false, choose })).toMatchObject({ code: 3 })
+    expect(asked).toBe(0)
+    const typed = await kvup(
+      stage,
+      'kvup upgrade --to v1.8.4 --yes --accept node-ready=back-soon --accept healthy-now --timeout 1m',
+    )
+    expect(typed.code).toBe(4)
+    expect(typed.err).toMatch(
+      /^warning: node-ready is accepted: this will stand still at virt-handler on worker-2 /mu,
+    )
+  }))

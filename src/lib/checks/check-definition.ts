@@ -258,7 +258,11 @@ export type Accepting = (ids: readonly string[], risks: readonly Pick<Finding, '
 const byFlags: Accepting = (ids) => `to accept: ${ids.map((id) => `--accept ${id}`).join(' ')}`
 
 /** A name that `--accept` does not take: what kvup would write would not last. */
-export const isRefused = (id: string): boolean => explanations.some((one) => one.id === id && isRefusal(one))
+const isRefused = (id: string): boolean => explanations.some((one) => one.id === id && isRefusal(one))
+
+/** Whether to accept it is no way on: it is refused, or the upgrade would not end. What is typed by hand may know better: a node may be back in an hour. */
+export const isNotOffered = ({ id, standsAt }: Pick<Finding, 'id' | 'standsAt'>): boolean =>
+  standsAt !== undefined || isRefused(id)
 
 /** Throws `unreachable` where only a manifest that could not be fetched is in the way, else `blocked` (exit 3) with every blocker that was not accepted, each with its remedy. How to accept them is said only where that is enough. */
 export function passGate(
@@ -273,11 +277,12 @@ export function passGate(
   const ids = all.map(({ id }) => id)
   const given = all.flatMap(({ remedy }) => remedy)
   const mends = given.filter((line) => !takesRisk(line, ids))
-  const paths = ids.some(isRefused) ? [] : [accepting(ids, all)]
+  const paths = all.some(isNotOffered) ? [] : [accepting(ids, all)]
   // The whole line accepts these risks: without what was typed besides, they are not offered once more.
   const further = given.filter(
     (line) =>
       takesRisk(line, ids) &&
+      !all.some(isNotOffered) &&
       !(paths[0]?.startsWith('kvup ') && ids.some((id) => commandOf(line).endsWith(`--accept ${id}`))),
   )
   throw blocked(first.id, all.map(({ id, summary }) => `${onSingleLine(summary)} (${id})`).join('\n  '), {
@@ -303,7 +308,7 @@ export function passGateOfPlan(
     {
       remedy: [
         ...(isShown ? [] : [explainLine(first.id)]),
-        ...(ids.some(isRefused) ? [] : [accepting(ids, all)]),
+        ...(all.some(isNotOffered) ? [] : [accepting(ids, all)]),
       ],
     },
   )

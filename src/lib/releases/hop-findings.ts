@@ -9,6 +9,8 @@ export interface HopFinding {
   summary: string
   remedy: readonly string[]
   objects?: readonly string[]
+  /** Where an upgrade would stand still until this is mended: `virt-handler on worker-1`. It cannot succeed before, so to accept it is not offered. */
+  standsAt?: string
 }
 
 /** Rules of the version policy (facts 7); nothing in KubeVirt itself enforces them. Empty: the hop is supported. */

@@ -40,6 +40,7 @@ export const nodeReady = check({
       level: 'blocker',
       summary: `${counted(names.length, 'node', ['is', 'are'])} not ready: ${someOf(said)}. virt-handler cannot be updated there, so the update never ends`,
       objects: names.map((name) => `node/${name}`),
+      standsAt: `virt-handler on ${someOf(names)}`,
       // Deleting the Node of a machine that still runs starts its VMs a second time elsewhere: data corruption. It is no line to paste.
       remedy: [
         `kubectl describe node ${first}     shows why: repair the node`,

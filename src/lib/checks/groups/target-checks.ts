@@ -113,6 +113,7 @@ function refused(probes: readonly ImageProbe[], question: Question): Finding {
     level: levelOf(probes),
     summary: `${someOf(asked)} cannot pull ${image} (${forWhat(probes)}): ${why}${words(probes)}`,
     objects: objectsOf(probes),
+    ...(levelOf(probes) === 'blocker' && { standsAt: `the pull of ${image}` }),
     remedy: [
       ...helps(probes, question),
       ...asked.slice(0, 1).map((node) => `crictl pull ${image}     on ${node}`),
@@ -228,6 +229,7 @@ function finding(crd: CustomResourceDefinition, stored: readonly string[], targe
     level: 'blocker',
     summary: `${name} has objects stored as ${stored.join(' and ')}, which ${target.text} drops: the API server refuses the new CRD, and the update hangs`,
     objects: [`customresourcedefinition/${name}`],
+    standsAt: `the install strategy (CRD ${name})`,
     remedy: forgotten(crd, stored),
   }
 }
