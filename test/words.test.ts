@@ -120,7 +120,7 @@ const isRead = (text: string): boolean =>
 
 const notPrinted: readonly RegExp[] = [
   // What does not go on screens: the lists of fields of a sealed plan.
-  /^(?:kubevirt from to method|flavour mode way) /u,
+  /^(?:kubevirt from to method|flavour mode began) /u,
 ]
 
 const ofTheProgram: readonly Place[] = globSync('src/**/*.ts')

@@ -63,12 +63,12 @@ export const former: readonly (readonly [was: string, ...now: readonly string[]]
 
 /** Throws `usage` for a command, a flag or a format that kvup once had, with what does it now. To be called before the words are parsed. */
 export function refuseFormer(root: KnownCommand, argv: readonly string[]): void {
-  const { words, flags, command } = typedOf(root, argv)
+  const { words, behind, flags, command } = typedOf(root, argv)
   if (words[0]?.startsWith('__')) return
   const gone =
     command === undefined
       ? [{ of: words.slice(0, -1), what: words.at(-1) ?? '' }]
-      : flags.filter((flag) => !isThere(command, flag)).map((flag) => ({ of: words, what: flag }))
+      : [behind, ...flags.filter((flag) => !isThere(command, flag))].map((what) => ({ of: words, what }))
   for (const { of, what } of gone) {
     const whole = [...of, what].join(' ')
     const row = former.find(([was]) => was === whole || (what.startsWith('-') && was === what))
@@ -79,10 +79,11 @@ export function refuseFormer(root: KnownCommand, argv: readonly string[]): void 
   }
 }
 
-/** The words down to a command, or to the first that is none (`command` is undefined then), and the flags and formats before `--`. */
+/** The words down to a command, or to the first that is none (`command` is undefined then), the word right behind it, and the flags and formats before `--`. */
 function typedOf(root: KnownCommand, argv: readonly string[]) {
   const words: string[] = []
   const flags: string[] = []
+  let behind = ''
   let command: KnownCommand | undefined = root
   for (let at = 0; at < argv.length && argv[at] !== '--'; at++) {
     const word = argv[at] ?? ''
@@ -90,16 +91,13 @@ function typedOf(root: KnownCommand, argv: readonly string[]) {
       const { flag, wantsMore } = flagOf(word, argv[at + 1])
       flags.push(flag)
       if (wantsMore) at++
-    } else if (word !== 'help' && (command?.commands.length || isFormer([...words, word]))) {
+    } else if (command?.commands.length && word !== 'help') {
       words.push(word)
-      command = command?.commands.find((one) => one.name() === word)
-    }
+      command = command.commands.find((one) => one.name() === word)
+    } else if (argv[at - 1] === words.at(-1)) behind = word
   }
-  return { words, flags, command }
+  return { words, behind, flags, command }
 }
-
-/** Also where a command has none below it any more. */
-const isFormer = (words: readonly string[]): boolean => former.some(([was]) => was === words.join(' '))
 
 /** A format with the `-o` before it; `wantsMore`: the next word is its value. */
 function flagOf(word: string, next: string | undefined): { flag: string; wantsMore: boolean } {
