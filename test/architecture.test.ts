@@ -88,7 +88,7 @@ const mayImport: Record<string, { code: string[]; types?: string[] }> = {
 
 /** Rooms within a folder: what needs no cluster and nothing else, and what has rules of its own. */
 const innerRooms: readonly (readonly [RegExp, string])[] = [
-  [/^src\/lib\/kube\/(?:errors|text|duration|clock|shell-line|quantity)\.ts$/u, 'kube/base'],
+  [/^src\/lib\/kube\/(?:errors|text|duration|clock|shell-line|line-guard|quantity)\.ts$/u, 'kube/base'],
   [/^src\/lib\/output\/kvup-words\.ts$/u, 'kvup-words'],
   [/^src\/lib\/checks\/probes\//u, 'checks/probes'],
   [/^src\/simulator\//u, 'simulator'],

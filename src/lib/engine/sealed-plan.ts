@@ -256,8 +256,10 @@ const pathStepOf = (step: Readonly<Record<string, unknown>>): Record<string, unk
 /** What a document lacks does not count. */
 const readAndDone = 'kubevirt from to method pausedMethods said accepted request manifest'.split(' ')
 /** Of a plan of an EUS window. */
-const ofWindow =
-  'flavour mode began channel hops pools healthChecks operator hyperconverged methods notes'.split(' ')
+const ofWindow = [
+  'hops',
+  ...'flavour mode began channel pools healthChecks operator hyperconverged methods notes'.split(' '),
+]
 const ofStep = ['id', 'title', 'state', 'change', 'changes', 'overrides', 'keeps']
 
 function picked(from: Readonly<Record<string, unknown>>, keys: readonly string[]): Record<string, unknown> {

@@ -51,8 +51,10 @@ export const ownMark = '\u2060'
 export const toType = (lead: string, line: string): string => `${ownMark}${lead} ${line}`
 
 /** Reads as what leads to a line to type: an arrow of any kind, or the word of one. */
-export const readsAsLead =
-  /^(?:[\u2190-\u21ff\u2794-\u27be\u27f0-\u27ff\u2900-\u297f\u2b00-\u2b11]|[-=~]+>|(?:next|then|or|details|back|look):(?!\S))/iu
+export const readsAsLead = new RegExp(
+  String.raw`^(?:[\u2190-\u21ff\u2794-\u27be\u27f0-\u27ff\u2900-\u297f\u2b00-\u2b11]|[-=~]+>|(?:next|then|or|details|back|look):(?!\S))`,
+  'iu',
+)
 
 /* oxlint-disable-next-line no-control-regex */
 const indentation = /^(?:\s|\u001b\[[0-9;]*m)*/u
