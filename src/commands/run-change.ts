@@ -171,7 +171,7 @@ export function gateOf(
       const taken = new Set(accepted.map(({ id }) => id))
       for (const { id, standsAt } of findings)
         if (standsAt !== undefined && taken.has(id))
-          cx.printer.warn(`${id} is accepted: this will stand still at ${standsAt} until that is mended`)
+          cx.printer.warn(`${id} is accepted: this stops at ${standsAt} until that is mended`)
     },
     accepted,
   }

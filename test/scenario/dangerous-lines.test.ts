@@ -321,6 +321,6 @@ test('what can never end is not offered: no line accepts it and no list has it; 
     )
     expect(typed.code).toBe(4)
     expect(typed.err).toMatch(
-      /^warning: node-ready is accepted: this will stand still at virt-handler on worker-2 /mu,
+      /^warning: node-ready is accepted: this stops at virt-handler on worker-2 /mu,
     )
   }))
