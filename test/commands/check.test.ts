@@ -139,9 +139,8 @@ describe('kvup check', () => {
     expect(found(read(ran))).toContainEqual(
       expect.objectContaining({
         id: 'one-kubevirt',
-        remedy: [
-          'kubectl -n default delete kubevirt second     virt-operator ignores this one; deleting the other one removes KubeVirt, and VMs go down',
-        ],
+        objects: ['kubevirt/default/second'],
+        remedy: [expect.stringMatching(/^delete default\/second by hand/u)],
       }),
     )
   })
@@ -254,10 +253,10 @@ describe('kvup explain', () => {
     expect((await kvup('explain workloads hold', { cluster: nowhere })).code).toBe(2)
   })
 
-  test('a line to paste stays in one piece', async () => {
-    const { out } = await kvup('explain no-way-back', { cluster: nowhere })
-    expect(out).toMatch(
-      /^ {2}-> kubectl patch crd \S+ --subresource=status .* {5}# only with an empty list/mu,
+  test('a line to paste stays one command', async () => {
+    const { out } = await kvup('explain master-paused', { cluster: nowhere, columns: 40 })
+    expect(out.replaceAll(/ \\\n\s*/gu, ' ')).toMatch(
+      / oc patch machineconfigpool master --type=merge -p '\S+'$/mu,
     )
   })
 
