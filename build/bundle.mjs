@@ -34,6 +34,8 @@ const inRoot = (groups) =>
     Object.entries(groups).map(([name, files]) => [name, files.map((file) => path.join(root, file))]),
   )
 
+// On stderr: what is built for is not built of it.
+process.stderr.write('building dist/ …\n')
 const bundle = await rolldown({
   cwd: root,
   input: { main: 'src/main.ts', open: 'src/open.ts' },

@@ -6,6 +6,8 @@ import { servedCatalog } from '../../src/simulator/olm/catalog-content.ts'
 import { servedGraph } from '../../src/simulator/openshift/cluster-updates.ts'
 import { scenarioNamed } from '../../src/simulator/scenarios.ts'
 import { startScenario } from '../../src/simulator/simulated-cluster.ts'
+import { playScenario } from '../../src/commands/demo/demo.ts'
+import { play } from '../scenario/stage.ts'
 import { runText } from '../lib/run-text.ts'
 
 /** The line of a scenario as it would be typed, with more behind it, on its cluster. */
@@ -49,3 +51,23 @@ test('demo ocp-eus: its line plans the window from the graph that lies beside it
     'workload-updates',
   ])
 })
+
+test.each(['image-tag', 'wrong-tag'])(
+  'demo %s ends by saying that its cluster is gone, and what keeps one',
+  async (name) => {
+    const scenario = scenarioNamed(name)
+    if (scenario === undefined) throw new Error(`no scenario ${name}`)
+    await play(scenario.cluster, async (stage) => {
+      if (scenario.faults) stage.simulated.faults.set(scenario.faults)
+      const { clock, cluster } = stage
+      const { text, error } = await stage.perform((cx) =>
+        playScenario(cx, scenario, { clock, speed: 10, cluster, manifest: '', files: {} }),
+      )
+      expect(error === undefined).toBe(name === 'image-tag')
+      const told = text.split('\n').filter((line) => line.endsWith(' npm run demo -- --serve)'))
+      expect(told).toEqual([expect.stringMatching(/^The simulated cluster is gone/u)])
+      // What an error says stands behind it.
+      expect(text.trimEnd().endsWith(told[0] ?? '')).toBe(name === 'image-tag')
+    })
+  },
+)

@@ -151,8 +151,18 @@ export async function playScenario(cx: Context, scenario: Scenario, stage: Stage
   cx.printer.note(`simulated cluster, time runs ${stage.speed} times as fast. ${scenario.title}`)
   cx.printer.timeBy?.(stage.clock)
   cx.printer.awaiting('waiting for the cluster')
-  return runInside(insideDemo(cx, stage), typed(scenario))
+  try {
+    const code = await runInside(insideDemo(cx, stage), typed(scenario))
+    cx.printer.note(`The simulated cluster is gone. ${keeping}`)
+    return code
+  } catch (error) {
+    cx.printer.note(`The simulated cluster is gone: what helps below is for a real one. ${keeping}`)
+    throw error
+  }
 }
+
+/** Its lines would find no cluster, and kvup may not be in the path. */
+const keeping = 'To type such lines, keep one with kvup demo --serve (here: npm run demo -- --serve)'
 
 /** Over HTTP, as kvup would reach a real one. */
 async function openServed(cx: Context, kubeconfig: string, clock: Clock): Promise<Cluster> {
