@@ -168,10 +168,6 @@ export function gateOf(
       if (chosen.length > 0 && isPlanned) throw new RisksChosen(chosen)
       accepted.push(...chosen)
       passGate(findings, accepted, accepting ?? acceptingLine(cx.world.commandLine, accepted))
-      const taken = new Set(accepted.map(({ id }) => id))
-      for (const { id, standsAt } of findings)
-        if (standsAt !== undefined && taken.has(id))
-          cx.printer.warn(`${id} is accepted: this stops at ${standsAt} until that is mended`)
     },
     accepted,
   }

@@ -284,9 +284,10 @@ function findingRows(
   const infos = [
     ...new Set(open.filter((one) => one.level === 'info' && !told.includes(one)).map(({ id }) => id)),
   ]
-  const withReason = ({ id }: HopFinding) => {
+  const withReason = ({ id, standsAt }: HopFinding) => {
     const reason = accepted.find((risk) => risk.id === id)?.reason
-    return reason === undefined || reason === '' ? id : `${id} ("${brief(reason)}")`
+    const said = [reason && `"${brief(reason)}"`, standsAt && `stops at ${standsAt}`].filter(Boolean)
+    return said.length === 0 ? id : `${id} (${said.join('; ')})`
   }
   return [
     ...(taken.length > 0 ? [['accepted', [...new Set(taken.map(withReason))].join(', ')] as const] : []),
