@@ -42,6 +42,8 @@ test('a tag that cannot be pulled: image and pod are named within 30 s, and the 
     '60s',
     '--method',
     'image-tag',
+    '--accept',
+    'release-unknown',
   ])
   void run.ended.catch(() => {})
   let pod: string | undefined

@@ -170,7 +170,9 @@ test('C6 a registry that denies one pool of nodes is found on that pool alone', 
         'worker-2 cannot pull quay.io/kubevirt/virt-launcher:v1.9.0 (virt-launcher): not allowed to pull it',
       ),
     ])
-    expect(itemOf(ended).findings[0]?.remedy[0]).toContain('"imagePullSecrets":[{"name":"SECRET"}]')
+    expect(itemOf(ended).findings[0]?.remedy[0]).toContain(
+      '"path":"/spec/imagePullSecrets","value":[{"name":"SECRET"}]',
+    )
   })
 })
 

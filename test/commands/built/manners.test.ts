@@ -119,8 +119,8 @@ describe('manner 9: words', () => {
 
 test('manner 10: flag over environment over file over default, and config view says which', async () => {
   mkdirSync(join(alive.folder, 'kvup'), { recursive: true })
-  writeFileSync(join(alive.folder, 'kvup/config.yaml'), 'timeout: 3h\nsettle: 20s\ncolor: never\n')
-  const env = { XDG_CONFIG_HOME: alive.folder, KVUP_SETTLE: '10s', KVUP_COLOR: 'auto' }
+  writeFileSync(join(alive.folder, 'kvup/config.yaml'), 'timeout: 3h\nstable-for: 20s\ncolor: never\n')
+  const env = { XDG_CONFIG_HOME: alive.folder, KVUP_STABLE_FOR: '10s', KVUP_COLOR: 'auto' }
   const line = ['config', 'view', '--show-origin', '--color', 'always', '-o', 'json']
   const { stdout } = await kvup(line, { ...nowhere, env })
   const { items } = JSON.parse(stdout) as { items: { name: string; value: string; origin: string }[] }
@@ -155,7 +155,7 @@ describe('manner 14: a duration needs a unit', () => {
     ['upgrade', '--to', 'v1.8.4', '--stable-for', '5'],
     ['upgrade', '--to', 'v1.8.4', '--migrations-timeout', '5'],
     ['wait', '--for', 'healthy', '--timeout', '5'],
-    ['workloads', 'restore', '--timeout', '5'],
+    ['restore-settings', '--timeout', '5'],
     ['status', '--request-timeout', '5'],
   ])('kvup %s %s %s %s %s', async (...argv) => {
     const words = argv.filter((word) => word !== undefined)

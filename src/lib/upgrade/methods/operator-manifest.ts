@@ -299,7 +299,7 @@ export async function hyperConvergedIn(reader: Reader, namespace: string): Promi
       'several-hyperconvergeds',
       `there are ${found.items.length} HyperConvergeds (${names}), but only one may exist`,
       {
-        remedy: `${remedy}, then delete the one whose namespace has no hco-operator`,
+        remedy: [remedy, 'the one whose namespace has no hco-operator is to go: save it to a file first'],
       },
     )
   }
