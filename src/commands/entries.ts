@@ -285,7 +285,7 @@ export const entries: readonly Entry[] = [
   {
     name: 'restore-settings',
     group: 'Upgrade',
-    description: 'Restore settings that kvup changed for a time: no VM, no data, no version',
+    description: 'Restore settings that kvup changed: no VM, data or version',
     kind: 'RestoreReport',
     load: async () => (await import('./restore-settings.ts')).restoreSettingsCommand,
   },

@@ -243,7 +243,7 @@ describe('trust H1: a registry is never taken from the journal', () => {
 
   test('what kvup itself set is taken out again on the way back', async () => {
     await play(byManifest, async (stage) => {
-      const there = { method: 'image-tag', imageRegistry: 'mirror.example/kubevirt', timeout: '2m' } as const
+      const there = { method: 'image-tag', imageRegistry: 'mirror.example/kubevirt', timeout: '2m', accept: ['release-unknown'] }
       stage.simulated.faults.set({ unpullable: ':v1\\.8\\.5$' })
       expect(await stage.upgrade('v1.8.5', there)).toMatchObject({ code: 4 })
       expect(stage.kubevirt.spec?.imageRegistry).toBe('mirror.example/kubevirt')

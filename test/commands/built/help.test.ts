@@ -75,7 +75,7 @@ describe.concurrent('manner 1: help is an answer: stdout, exit 0, and no cluster
     expect(long.map(({ command }) => command)).toEqual([])
   })
 
-  test.each(['abort', 'restore'])(
+  test.each(['abort'])(
     'eus %s shows only the flags that it takes, and reads a line with others',
     async (name) => {
       const [own, run] = await Promise.all(
@@ -119,7 +119,7 @@ describe.concurrent('manner 3: what is mistyped runs nothing', () => {
   test.each([
     [['upgarde'], 'did you mean upgrade?'],
     [['statsu'], 'did you mean status?'],
-    [['workloads', 'restor'], 'did you mean restore?'],
+    [['workloads', 'resume-update'], 'did you mean resume-updates?'],
     [['upgrade', '--timeuot', '5m'], 'did you mean --timeout?'],
     [['up'], 'kvup --help'],
     [['upgrade', '--frobnicate'], 'kvup upgrade --help'],
@@ -130,7 +130,7 @@ describe.concurrent('manner 3: what is mistyped runs nothing', () => {
     [['status', '-o', 'jsno'], 'custom-columns='],
     [['status', '-o', 'jsonpath={.x'], 'jsonpath='],
     [['status', '-v', 'loud'], '0 to 9'],
-    [['workloads'], 'restore'],
+    [['workloads'], 'resume-updates'],
   ] as const)('kvup %j', async (argv, helps) => {
     const { code, stdout, stderr } = await kvup(argv, nowhere)
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })

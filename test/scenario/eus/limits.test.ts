@@ -103,8 +103,10 @@ describe('--pool-order', () => {
   )
 })
 
+const isOfPools = (kind?: string): boolean => kind === MachineConfigPools.kind
+
 /** Lists pools only after so long. */
-function slowly(stage: Stage, ms: number): Cluster {
+function slowly(stage: Stage, ms: number, slow: (kind?: string) => boolean = isOfPools): Cluster {
   const { cluster } = stage
   const reader = new Proxy(cluster.reader, {
     get(target, name) {
@@ -113,7 +115,7 @@ function slowly(stage: Stage, ms: number): Cluster {
       if (name !== 'list') return value.bind(target)
       return async (...given: unknown[]) => {
         const [kind] = given as [{ kind?: string }?]
-        if (kind?.kind === MachineConfigPools.kind) await stage.clock.sleep(ms)
+        if (slow(kind?.kind)) await stage.clock.sleep(ms)
         return value.apply(target, given)
       }
     },
@@ -156,7 +158,7 @@ describe('--deadline', () => {
   test('of abort and restore it is so as well', () =>
     play(small418, async (stage) => {
       await eusRunOn(stage, { until: 'pause-workload-updates' })
-      const slow = { cluster: slowly(stage, 3 * minute) }
+      const slow = { cluster: slowly(stage, 3 * minute, () => true) }
       for (const goBack of [eusAbortOn, restoreOn]) {
         const soon = new Date(stage.now + 2 * minute)
         const deadline = `${soon.getHours()}:${String(soon.getMinutes()).padStart(2, '0')}`
