@@ -146,6 +146,8 @@ const tagged = { version: 'v1.7.0', operator: 'v1.8.4', method: 'image-tag' } as
 const toTag = { to: 'v1.8.4', method: 'image-tag' } as const
 /** What does not heal is given up after three minutes. */
 const givenUp = { flags: ['--timeout', '3m'] } as const
+/** The same of a release that nobody made. */
+const unknownTag = { flags: ['--accept', 'release-unknown', ...givenUp.flags] } as const
 /** What would keep an upgrade from beginning: it is there before, and its risk is taken. */
 const knownNode = ['--accept', 'node-ready', '--accept', 'healthy-now'] as const
 const toManifest = { to: 'v1.9.0', method: 'operator-manifest' } as const
@@ -157,7 +159,7 @@ const troubleScenarios: readonly Scenario[] = [
     title: 'The tag does not exist: the CR shows no error, and the Job of the install strategy waits.',
     cluster: { version: 'v1.8.4', method: 'image-tag' },
     faults: { unpullable: ':v1\\.8\\.5$' },
-    upgrade: { to: 'v1.8.5', method: 'image-tag', ...givenUp },
+    upgrade: { to: 'v1.8.5', method: 'image-tag', ...unknownTag },
   },
   {
     name: 'missing-image',
@@ -185,8 +187,8 @@ const troubleScenarios: readonly Scenario[] = [
     name: 'broken-job',
     title: 'The Job of the install strategy keeps failing until kvup gives up.',
     cluster: tagged,
-    faults: { crashing: '/virt-operator:v1\\.8\\.5$' },
-    upgrade: { to: 'v1.8.5', method: 'image-tag', ...givenUp },
+    faults: { crashing: '/virt-operator:v1\\.8\\.3$' },
+    upgrade: { to: 'v1.8.3', method: 'image-tag', ...givenUp },
   },
   {
     name: 'quota-used-up',
