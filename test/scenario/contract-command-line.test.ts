@@ -192,9 +192,7 @@ test('--stalled-after ends an upgrade that stalls for so long, exit 4, and the l
 test('contract: image-tag sets the tag where there was none, and the way back takes it out again', async () => {
   await play(byManifest, async (stage) => {
     expect(await stage.upgrade('v1.8.5', { method: 'image-tag', accept: ['release-unknown'] })).toMatchObject(
-      {
-        code: 0,
-      },
+      { code: 0 },
     )
     expect(stage.kubevirt.spec).toMatchObject({ imageTag: 'v1.8.5' })
     const back = await stage.upgrade('v1.8.4', { method: 'image-tag', accept: ['downgrade'] })
