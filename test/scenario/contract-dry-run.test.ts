@@ -33,6 +33,8 @@ const told = (changes: Change[] = []) =>
   changes.map(({ object, is, fields }) => ({ object, is, fields: fields.toSorted(byPath) }))
 const byPath = (a: { path: string }, b: { path: string }) => (a.path < b.path ? -1 : 1)
 
+const diff = ({ steps }: Plan) => steps.map(({ id, changes }) => [id, told(changes)])
+
 describe.for(cases)('manner 33: contract: --dry-run, $name', ({ shape, to }) => {
   test('client asks for no change, server for dry runs alone, both show one plan; afterwards all is so already', async () => {
     await play(shape, async (stage) => {
@@ -58,7 +60,6 @@ describe.for(cases)('manner 33: contract: --dry-run, $name', ({ shape, to }) => 
       expect(ids).toEqual(expect.arrayContaining(there.steps.flatMap(({ dependsOn = [] }) => dependsOn)))
       expect(there.steps.some(({ state }) => state === 'refused')).toBe(false)
 
-      const diff = ({ steps }: Plan) => steps.map(({ id, changes }) => [id, told(changes)])
       expect(diff(there)).toEqual(diff(here))
       const hold = there.steps.find(({ id }) => id === 'pause-workload-updates')
       expect(hold?.changes).toEqual([

@@ -18,12 +18,12 @@ test('contract: beside one that runs another exits 6, names it, asks nothing and
     await stage.until(12 * second)
     const asked: string[] = []
     const answer = async (question: string) => asked.push(question) > 0
-    const second_ = { cluster: as(stage, 'second'), host: 'two', yes: false, answer }
-    const late = await stage.upgrade('v1.8.4', {}, second_)
+    const beside = { cluster: as(stage, 'second'), host: 'two', yes: false, answer }
+    const late = await stage.upgrade('v1.8.4', {}, beside)
     expect(late).toMatchObject({ code: 6, error: { reason: 'locked' } })
     expect(late.text).toMatch(/kvup upgrade --to .* --take-over=jane@one/u)
     expect(late.took).toBeLessThanOrEqual(15 * second)
-    const held = await stage.hold({}, second_)
+    const held = await stage.hold({}, beside)
     expect(held).toMatchObject({ code: 6, error: { reason: 'locked' } })
     expect(held.text).toMatch(
       /another kvup is running: jane@one\S*\. Its upgrade to v1\.8\.4 has paused automatic VM updates, and resumes them at its end/u,

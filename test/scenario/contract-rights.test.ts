@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { PolicyRule } from '../../src/lib/kube/kinds/extension-kinds.ts'
+import type { PolicyRule, Role } from '../../src/lib/kube/kinds/extension-kinds.ts'
 import { isWrite } from '../../src/simulator/api/api-request.ts'
 import { okdOlm } from '../../src/simulator/olm/olm-shape.ts'
 import { type Right, rightsOf, type RoleName } from '../../src/lib/upgrade/role-rights.ts'
@@ -76,7 +76,9 @@ function grant(stage: Stage, role: RoleName, missing: readonly Missing[] = []): 
   grantTo(stage, user, [
     { ...everywhere, rules: scoped('cluster', everywhere.rules ?? []) },
     { ...here, rules: scoped('kubevirt', here.rules ?? []) },
-    ...there.map((part) => ({ ...part, rules: scoped('catalog', part.rules ?? []) })),
+    ...there.map(({ rules, ...part }): Role =>
+      Object.assign(part, { rules: scoped('catalog', rules ?? []) }),
+    ),
   ])
 }
 

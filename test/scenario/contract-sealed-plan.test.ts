@@ -6,6 +6,9 @@ import { type Lease, Leases, Namespaces, type Node, Nodes } from '../../src/lib/
 import { KubeVirts } from '../../src/lib/kube/kinds/kubevirt-kinds.ts'
 import type { Kind, KubeObject } from '../../src/lib/kube/object.ts'
 import { asYaml } from '../../src/lib/manifests/apply-manifest.ts'
+import type { Cluster } from '../../src/lib/kube/cluster.ts'
+import { ApiError } from '../../src/lib/kube/errors.ts'
+import { planAgain } from '../../src/lib/upgrade/plan/upgrade-options.ts'
 import { deathsOf, drawnWrites, kill } from './killed.ts'
 import type { Death } from './mortal-cluster.ts'
 import { byManifest, byTag, minute, play, second, type Stage, type Terminal } from './stage.ts'
@@ -307,20 +310,22 @@ test('contract: sealed plan: accepted risks come from the plan, with reason and 
   })
 })
 
+const preparing = (shape: Parameters<typeof play>[0], to: string) => (act: (stage: Stage) => Promise<void>) =>
+  play(shape, async (stage) => {
+    expect(await stage.plan(to, { stableFor: '5s' })).toMatchObject({ code: 0 })
+    await act(stage)
+  })
+const run = (stage: Stage, terminal: Terminal) => stage.upgrade(undefined, planned, terminal)
+
 describe.for(cases)('contract: sealed plan, half executed, $name', ({ shape, to }) => {
   const lifted = { ...byTag, version: 'v1.8.4', operator: 'v1.8.4' } as const
   const played = to === 'v1.9.0' ? lifted : shape
 
   test('killed behind a write it goes on by itself, elsewhere', async () => {
-    const prepare = (act: (stage: Stage) => Promise<void>) =>
-      play(played, async (stage) => {
-        expect(await stage.plan(to, { stableFor: '5s' })).toMatchObject({ code: 0 })
-        await act(stage)
-      })
-    const run = (stage: Stage, terminal: Terminal) => stage.upgrade(undefined, planned, terminal)
+    const prepare = preparing(played, to)
     const deaths = await deathsOf(prepare, run)
     expect(deaths.written.length).toBeGreaterThan(4)
-    for (const [world, [death]] of drawnWrites(deaths, 3))
+    for (const [world, [death]] of drawnWrites(deaths, 2))
       await prepare(async (stage) => {
         await kill(stage, run, death as Death)
         const resumed = await run(stage, { host: 'other' })
@@ -351,4 +356,82 @@ describe.for(cases)('contract: sealed plan, half executed, $name', ({ shape, to 
       expect(await stage.upgrade(undefined, planned)).toMatchObject({ code: 5 })
     })
   })
+})
+
+/** Whoever asks it for nodes is refused. */
+function withoutNodes(cluster: Cluster): Cluster {
+  const reader = new Proxy(cluster.reader, {
+    get(target, name) {
+      const member: unknown = Reflect.get(target, name)
+      if (typeof member !== 'function') return member
+      return (...call: { plural?: string }[]) => {
+        if (call[0]?.plural === 'nodes')
+          return Promise.reject(new ApiError(403, 'Forbidden', 'nodes is forbidden'))
+        return Reflect.apply(member, target, call) as unknown
+      }
+    },
+  })
+  return { ...cluster, reader }
+}
+
+test('contract: sealed plan: what could not be sealed is said, when the plan is made and when it takes effect', async () => {
+  await play(byTag, async (stage) => {
+    const made = await stage.plan('v1.8.4', {}, { cluster: withoutNodes(stage.cluster) })
+    expect({ code: made.code, error: made.error?.message }).toEqual({ code: 0 })
+    expect(made.text).toContain('the seal is without nodes: kvup does not notice a change of it: ')
+    const ended = await stage.upgrade(undefined, { plan: 'plan.yaml' })
+    expect(ended).toMatchObject({ code: 0 })
+    expect(ended.text).toContain('plan.yaml is sealed without nodes: kvup does not notice a change of it: ')
+  })
+})
+
+test('a sealed plan that is blocked: the line that helps makes it anew with the risk taken', async () => {
+  await play({ ...byTag, version: 'v1.7.4' }, async (stage) => {
+    expect(await stage.plan('v1.7.0', { stableFor: '45s', toFile: 'my plan.yaml' })).toMatchObject({
+      code: 3,
+    })
+    const sealed = { plan: 'my plan.yaml' }
+    for (const more of [{}, { dryRun: 'client' as const }]) {
+      const ended = await stage.upgrade(undefined, { ...sealed, ...more })
+      expect(ended).toMatchObject({ code: 3, error: { reason: 'downgrade' } })
+      expect(ended.error?.remedy.at(-1)).toBe(
+        "kvup plan --to v1.7.0 --method image-tag --stable-for 45s --accept downgrade --to-file 'my plan.yaml'     makes a plan that takes the risk",
+      )
+    }
+    expect(stage.writes()).toEqual([])
+  })
+})
+
+test('drift: every difference is said once, and the plan is made anew by the flags that it was made with', async () => {
+  await play(byTag, async (stage) => {
+    await stage.plan('v1.8.4', { leavePaused: true, accept: ['patch-skipped=it is tested'] })
+    stage.edit({ imagePullPolicy: 'Always' })
+    const ended = await stage.upgrade(undefined, { plan: 'plan.yaml' })
+    expect(ended.code).toBe(5)
+    expect(ended.text.match(/was IfNotPresent, is Always/gu)).toHaveLength(1)
+    expect(ended.error?.remedy[0]).toMatch(
+      /^kvup plan --to v1\.8\.4 --method image-tag --leave-paused --accept 'patch-skipped=it is tested' --to-file plan\.yaml {3,}makes a new plan/u,
+    )
+  })
+})
+
+test('of standard input there is no file to write over; what no flag says is left out', () => {
+  const request = {
+    to: 'v1.8.4',
+    method: 'operator-manifest',
+    manifest: 'o.yaml',
+    manifestSha256: 'f'.repeat(64),
+  }
+  const silent = {
+    stableFor: '30s',
+    migrations: 'wait',
+    migrationsTimeout: '30m',
+    pauseUpdates: true,
+    follow: false,
+  }
+  const sealed = { request: { ...request, ...silent }, accepted: [], file: 'standard input' }
+  expect(planAgain(sealed)).toBe('kvup plan --to v1.8.4 --method operator-manifest --manifest o.yaml -o yaml')
+  expect(planAgain({ ...sealed, request: { to: 'v1.8.4', pauseUpdates: false } })).toBe(
+    'kvup plan --to v1.8.4 --no-pause-updates -o yaml',
+  )
 })

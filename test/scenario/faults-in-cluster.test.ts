@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { type Event, Events } from '../../src/lib/kube/kinds/core-kinds.ts'
 import { DaemonSets, Pods } from '../../src/lib/kube/kinds/workload-kinds.ts'
 import type { OperatorFaults } from '../../src/simulator/virt-operator/virt-operator-context.ts'
 import { byManifest, byTag, minute, play, second, type Stage } from './stage.ts'
@@ -166,5 +167,24 @@ test('a webhook that is down for a while is waited for', async () => {
     const ended = await stage.upgrade('v1.8.4')
     expect(ended.code).toBe(0)
     expect(ended.text).toContain('failed calling webhook')
+  })
+})
+
+test('once a pod that a webhook refused could be made, the event of before is not told any more', async () => {
+  await play(byTag, async (stage) => {
+    const lift = stage.api.add({
+      is: 'webhook-refuses',
+      resource: 'pods',
+      webhook: 'policy.example.com',
+      message: 'no pods today',
+      operations: ['CREATE'],
+    })
+    stage.later(minute, lift)
+    const ended = await stage.upgrade('v1.8.4')
+    expect(ended).toMatchObject({ code: 0 })
+    const events: readonly Event[] = stage.simulated.store.list(Events).items
+    expect(events.map(({ reason }) => reason)).toContain('FailedCreate')
+    const said = ended.events.findLast((e) => JSON.stringify(e).includes('cannot be created'))
+    expect(said?.after).toBeLessThan(1.5 * minute)
   })
 })

@@ -1,4 +1,4 @@
-import { describe, expect } from 'vitest'
+import { describe } from 'vitest'
 import { drawnWrites, survive, testDeaths } from './killed.ts'
 import { byManifest, byTag } from './stage.ts'
 
@@ -10,6 +10,6 @@ describe.each([
   { name: 'manifest without a loan', shape: { ...byManifest, methods: [] }, to: 'v1.9.0', atLeast: 3 },
 ])('SIGKILL behind a write of kvup, $name', async ({ shape, to, atLeast }) => {
   const update = await survive(shape, to)
-  expect(update.written.length).toBeGreaterThan(atLeast)
+  if (update.written.length <= atLeast) throw new Error('there are fewer writes than there are changes')
   testDeaths(update, drawnWrites(update, 2))
 })

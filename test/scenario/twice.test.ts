@@ -51,7 +51,11 @@ const vms = [{ name: 'web-1' }] as const
 
 test('--leave-paused: a second run writes nothing, leaves them held and says so; without it they are given back', async () => {
   await play({ ...byTag, vms }, async (stage) => {
-    expect(await stage.upgrade('v1.8.4', { leavePaused: true })).toMatchObject({ code: 0 })
+    const first = await stage.upgrade('v1.8.4', { leavePaused: true })
+    expect(first.code).toBe(0)
+    // Where nothing is accepted nobody is asked who accepts it.
+    expect(first.documents[0]).not.toHaveProperty('accepted')
+    expect(stage.requests().filter(({ resource }) => resource === 'selfsubjectreviews')).toEqual([])
     const mark = stage.mark
     const ended = await stage.upgrade('v1.8.4', { leavePaused: true })
     expect(ended).toMatchObject({ code: 0, documents: [{ outcome: 'nothing-to-do' }] })
