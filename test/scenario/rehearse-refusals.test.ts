@@ -77,8 +77,9 @@ test('a file that is not one whole cluster names what it lacks or has too much o
   for (const [name, make, says] of rows) {
     const { code, said } = await rehearse(write('row.ndjson', make()), '--to', 'v1.9.0')
     expect([name, code, said]).toEqual([name, 2, expect.stringContaining(says)])
-    expect(said.includes('kvup snapshot --to-file')).toBe(name.startsWith('without'))
   }
+  const half = await rehearse(write('half.ndjson', without('Node')()), '--to', 'v1.9.0')
+  expect(half.said).toContain('kvup snapshot --to-file')
   mkdirSync(join(folder, 'folder'))
   write('folder/a.ndjson', objectsIn(plain))
   write('folder/b.ndjson', objectsIn(other))
