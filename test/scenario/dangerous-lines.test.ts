@@ -301,5 +301,5 @@ test('what can never end is not offered: no line accepts it and no list has it; 
       'kvup upgrade --to v1.8.4 --yes --accept node-ready=back-soon --accept healthy-now --timeout 1m',
     )
     expect(typed.code).toBe(4)
-    expect(typed.err).toMatch(/^warning: node-ready is accepted: this stops at virt-handler on worker-2 /mu)
+    expect(typed.err).toMatch(/^accepted .*node-ready \("back-soon"; stops at virt-handler on worker-2\)/mu)
   }))
