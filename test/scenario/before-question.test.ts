@@ -1,3 +1,4 @@
+// The question of every scenario of the demo: more than 3 s of processor time.
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'

@@ -1,3 +1,4 @@
+// Upgrades and whole paths, killed or stopped, and what the next run tells of VMs: more than 3 s of processor time.
 import { describe, expect, test } from 'vitest'
 import type { UpgradeOptions } from '../../src/lib/upgrade/plan/upgrade-options.ts'
 import { type ConfigMap, ConfigMaps } from '../../src/lib/kube/kinds/core-kinds.ts'

@@ -1,3 +1,4 @@
+// An upgrade without each single right of its role: more than 3 s of processor time.
 import { describe, expect, test } from 'vitest'
 import type { PolicyRule, Role } from '../../src/lib/kube/kinds/extension-kinds.ts'
 import { isWrite } from '../../src/simulator/api/api-request.ts'

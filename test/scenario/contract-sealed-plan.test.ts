@@ -1,3 +1,4 @@
+// Sealed plans that are carried out, killed and carried on: more than 3 s of processor time.
 import { parse, stringify } from 'yaml'
 import { describe, expect, test } from 'vitest'
 import { CustomResourceDefinitions } from '../../src/lib/kube/kinds/extension-kinds.ts'

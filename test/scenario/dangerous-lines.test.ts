@@ -1,3 +1,4 @@
+// Lines that are offered are run, each time behind an upgrade: more than 3 s of processor time.
 import { expect, test } from 'vitest'
 import { runText } from '../lib/run-text.ts'
 import { isCommand, remediesIn } from './printed-commands.ts'

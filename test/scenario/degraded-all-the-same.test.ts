@@ -1,3 +1,4 @@
+// Upgrades under faults that KubeVirt does not tell: more than 3 s of processor time.
 import { describe, expect, test } from 'vitest'
 import { status, type StatusOptions } from '../../src/commands/status/status.ts'
 import { wait } from '../../src/commands/wait.ts'

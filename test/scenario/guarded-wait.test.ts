@@ -1,3 +1,4 @@
+// Upgrades that wait for VMs that fail: more than 3 s of processor time.
 import { expect, test } from 'vitest'
 import { parse, stringify } from 'yaml'
 import type { Access } from '../../src/lib/kube/cluster.ts'

@@ -1,3 +1,4 @@
+// Upgrades that are killed behind a write: more than 3 s of processor time.
 import { describe } from 'vitest'
 import { drawnWrites, survive, testDeaths } from './killed.ts'
 import { byManifest, byTag } from './stage.ts'

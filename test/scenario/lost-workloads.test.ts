@@ -1,3 +1,4 @@
+// Upgrades that are killed and resumed: more than 3 s of processor time.
 import { gunzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { type ConfigMap, ConfigMaps, Namespaces } from '../../src/lib/kube/kinds/core-kinds.ts'

@@ -1,3 +1,4 @@
+// Upgrades that stall, and the way back from each: more than 3 s of processor time.
 import { expect, test } from 'vitest'
 import { explanations } from '../../src/lib/checks/explanations.ts'
 import { CustomResourceDefinitions } from '../../src/lib/kube/kinds/extension-kinds.ts'

@@ -1,3 +1,4 @@
+// Each scenario that ends with exit 4 is run twice: more than 3 s of processor time.
 import { beforeAll, expect, test } from 'vitest'
 import { typed } from '../../src/commands/demo/demo.ts'
 import { asYaml } from '../../src/lib/manifests/apply-manifest.ts'

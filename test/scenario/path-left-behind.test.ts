@@ -1,3 +1,4 @@
+// Whole paths over three minors, cut off: more than 3 s of processor time.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, test } from 'vitest'

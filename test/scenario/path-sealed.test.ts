@@ -1,3 +1,4 @@
+// Whole paths over three minors, each sealed: more than 3 s of processor time.
 import { describe, expect, test } from 'vitest'
 import { Deployments } from '../../src/lib/kube/kinds/workload-kinds.ts'
 import { Nodes } from '../../src/lib/kube/kinds/core-kinds.ts'

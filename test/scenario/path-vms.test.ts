@@ -1,3 +1,4 @@
+// Whole paths over three minors: more than 3 s of processor time.
 import { describe, expect, test } from 'vitest'
 import {
   type VirtualMachineInstance,

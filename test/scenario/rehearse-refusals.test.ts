@@ -1,3 +1,4 @@
+// Clusters that are saved, and rehearsals of them: more than 3 s of processor time.
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'

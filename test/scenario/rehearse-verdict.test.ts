@@ -1,3 +1,4 @@
+// A rehearsal plays a whole upgrade, and each test plays some: more than 3 s of processor time.
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { VirtualMachineInstance } from '../../src/lib/kube/kinds/kubevirt-kinds.ts'

@@ -1,3 +1,4 @@
+// Two EUS upgrades among them: more than 3 s of processor time.
 import { expect, test } from 'vitest'
 import { keptBaseline } from '../../src/lib/eus/baseline.ts'
 import { type VirtualMachine, VirtualMachines } from '../../src/lib/kube/kinds/kubevirt-kinds.ts'

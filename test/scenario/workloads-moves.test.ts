@@ -1,3 +1,4 @@
+// VMs that are moved, each time behind an upgrade: more than 3 s of processor time.
 import { expect, test } from 'vitest'
 import type { Cluster } from '../../src/lib/kube/cluster.ts'
 import { type Pod, Pods } from '../../src/lib/kube/kinds/workload-kinds.ts'

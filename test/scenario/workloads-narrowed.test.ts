@@ -1,3 +1,4 @@
+// Many lines, each time behind an upgrade: more than 3 s of processor time.
 import { expect, test } from 'vitest'
 import type { Reader } from '../../src/lib/kube/cluster.ts'
 import { Namespaces } from '../../src/lib/kube/kinds/core-kinds.ts'

@@ -1,3 +1,4 @@
+// VMs that are moved in many orders, each time behind an upgrade: more than 3 s of processor time.
 import { expect, test } from 'vitest'
 import { mixedVms } from '../../src/simulator/vm-shape.ts'
 import { instance, migrate } from './machines.ts'
