@@ -136,15 +136,4 @@ describe('accepted risks', () => {
         user: 'kubernetes-admin',
       })
     }))
-
-  test('where nothing was accepted nobody is asked, and nothing is said', async () => {
-    await play(byTag, async (stage) => {
-      const mark = stage.mark
-      const ended = await stage.upgrade('v1.8.4')
-      expect(ended.documents[0]).not.toHaveProperty('accepted')
-      expect(ended.text).not.toContain('accepted  ')
-      expect(stage.requests(mark).filter(({ resource }) => resource === 'selfsubjectreviews')).toEqual([])
-      expect((await stage.journal.entries()).map(({ what }) => what)).not.toContain('accepted')
-    })
-  })
 })

@@ -26,59 +26,41 @@ interface Plan {
 }
 
 const planOf = async (stage: Stage, to: string, dryRun: string) =>
-  (await stage.upgrade(to, { dryRun })).documents[0] as unknown as Plan
+  (await stage.upgrade(to, { dryRun, stableFor: '5s' })).documents[0] as unknown as Plan
 
 /** Whoever worked it out, in whichever order. */
 const told = (changes: Change[] = []) =>
   changes.map(({ object, is, fields }) => ({ object, is, fields: fields.toSorted(byPath) }))
 const byPath = (a: { path: string }, b: { path: string }) => (a.path < b.path ? -1 : 1)
 
+const diff = ({ steps }: Plan) => steps.map(({ id, changes }) => [id, told(changes)])
+
 describe.for(cases)('manner 33: contract: --dry-run, $name', ({ shape, to }) => {
-  test('client writes nothing and asks for no change', async () => {
+  test('client asks for no change, server for dry runs alone, both show one plan; afterwards all is so already', async () => {
     await play(shape, async (stage) => {
-      expect(await stage.upgrade(to, { dryRun: 'client' })).toMatchObject({ code: 0 })
+      const here = await planOf(stage, to, 'client')
       expect(attempts(stage)).toEqual([])
       expect(stage.holder).toBeUndefined()
-    })
-  })
-
-  test('server only asks for dry runs: no journal, no lock', async () => {
-    await play(shape, async (stage) => {
-      const ended = await stage.upgrade(to, { dryRun: 'server' })
-      expect(ended).toMatchObject({ code: 0 })
+      const there = await planOf(stage, to, 'server')
       const asked = attempts(stage)
       expect(asked).not.toHaveLength(0)
       expect(asked.filter(({ dryRun }) => !dryRun)).toEqual([])
       expect(asked.map(({ resource }) => resource)).not.toContain('leases')
       expect(asked.map(({ resource }) => resource)).not.toContain('configmaps')
       expect(await stage.journal.entries()).toEqual([])
-    })
-  })
 
-  test('the answer is the plan: what would change, what is so, what depends on which step', async () => {
-    await play(shape, async (stage) => {
-      const ended = await stage.upgrade(to, { dryRun: 'server' })
-      expect(ended.documents).toHaveLength(1)
-      const plan = ended.documents[0] as unknown as Plan
-      expect(plan.kind).toBe('UpgradePlan')
-      const states = Object.fromEntries(plan.steps.map(({ id, state }) => [id, state]))
+      expect(there.kind).toBe('UpgradePlan')
+      const states = Object.fromEntries(there.steps.map(({ id, state }) => [id, state]))
       expect(states).toMatchObject({
         'pause-workload-updates': 'would-change',
         'resume-workload-updates': 'depends',
         'virt-handler': 'depends',
       })
-      const ids = plan.steps.map(({ id }) => id)
-      expect(ids).toEqual(expect.arrayContaining(plan.steps.flatMap(({ dependsOn = [] }) => dependsOn)))
-      expect(plan.steps.some(({ state }) => state === 'refused')).toBe(false)
-    })
-  })
+      const ids = there.steps.map(({ id }) => id)
+      expect(ids).toEqual(expect.arrayContaining(there.steps.flatMap(({ dependsOn = [] }) => dependsOn)))
+      expect(there.steps.some(({ state }) => state === 'refused')).toBe(false)
 
-  test('client and server show the same diff, field by field', async () => {
-    await play(shape, async (stage) => {
-      const [here, there] = [await planOf(stage, to, 'client'), await planOf(stage, to, 'server')]
-      expect(there.steps.map(({ id, changes }) => [id, told(changes)])).toEqual(
-        here.steps.map(({ id, changes }) => [id, told(changes)]),
-      )
+      expect(diff(there)).toEqual(diff(here))
       const hold = there.steps.find(({ id }) => id === 'pause-workload-updates')
       expect(hold?.changes).toEqual([
         {
@@ -91,19 +73,15 @@ describe.for(cases)('manner 33: contract: --dry-run, $name', ({ shape, to }) => 
         },
       ])
       expect(hold?.overrides).toMatchObject([{ restoredBy: 'resume-workload-updates' }])
-      const changed = there.steps.flatMap(({ changes = [] }) => changes.map(({ object: { kind } }) => kind))
+      const changes = there.steps.flatMap((step) => step.changes ?? [])
+      const changed = changes.map(({ object }) => object.kind)
       expect(changed).not.toContain('ConfigMap')
       expect(changed).not.toContain('Lease')
-      const tos = there.steps.flatMap(({ changes = [] }) => changes.flatMap(({ fields }) => fields))
-      expect(tos.map((field) => field.to)).toContain(to)
-    })
-  })
+      expect(changes.flatMap(({ fields }) => fields.map((field) => field.to))).toContain(to)
 
-  test('afterwards everything is so already', async () => {
-    await play(shape, async (stage) => {
-      expect(await stage.upgrade(to)).toMatchObject({ code: 0 })
-      const plan = (await stage.upgrade(to, { dryRun: 'server' })).documents[0] as unknown as Plan
-      expect(new Set(plan.steps.map(({ state }) => state))).toEqual(new Set(['already-so']))
+      expect(await stage.upgrade(to, { stableFor: '5s' })).toMatchObject({ code: 0 })
+      const after = await planOf(stage, to, 'server')
+      expect(new Set(after.steps.map(({ state }) => state))).toEqual(new Set(['already-so']))
     })
   })
 })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { interrupted } from '../../src/lib/kube/errors.ts'
-import { byManifest, byTag, minute, play, second, type Stage } from './stage.ts'
+import { byTag, play, second, type Stage } from './stage.ts'
 
 const noteKey = 'kvup.io/saved-workload-updates'
 
@@ -13,9 +13,14 @@ async function cutAt(stage: Stage, ms: number, to = 'v1.8.4') {
   return stage.upgrade(to, {}, { signal: stop.signal, commandLine: `kvup upgrade --to ${to} --yes` })
 }
 
-test('contract: the first value wins, whoever resumes and whatever is there then', async () => {
+test('contract: after Ctrl-C it stays open, with its age and both lines; the first value wins, whoever resumes', async () => {
   await play(byTag, async (stage) => {
-    await cutAt(stage, 20 * second)
+    const ended = await cutAt(stage, 20 * second)
+    expect(ended.code).toBe(130)
+    expect(stage.methods).toEqual([])
+    expect(ended.text).toContain('paused 20 s ago: automatic VM updates (was LiveMigrate); VMs run on')
+    expect(ended.text).toContain('kvup upgrade --to v1.8.4 --yes')
+    expect(ended.text).toContain('kvup workloads resume-updates')
     const [first] = await stage.journal.overrides()
     expect(first?.was).toEqual({ present: true, value: ['LiveMigrate'] })
     expect(await stage.upgrade('v1.8.4', {}, { host: 'another-laptop' })).toMatchObject({ code: 0 })
@@ -53,30 +58,6 @@ test('contract: the loan is older than the write, and is closed only after the g
   })
 })
 
-test('contract: after Ctrl-C it stays open, with its age, the line that resumes and the line that gives back', async () => {
-  await play(byTag, async (stage) => {
-    const ended = await cutAt(stage, 20 * second)
-    expect(ended.code).toBe(130)
-    expect(await stage.journal.overrides()).toHaveLength(1)
-    expect(stage.methods).toEqual([])
-    expect(ended.text).toContain('paused 20 s ago: automatic VM updates (was LiveMigrate); VMs run on')
-    expect(ended.text).toContain('kvup upgrade --to v1.8.4 --yes')
-    expect(ended.text).toContain('kvup workloads resume-updates')
-  })
-})
-
-test('contract: --leave-paused ends before it and says how to go on', async () => {
-  await play({ ...byTag, vms: 1 }, async (stage) => {
-    const ended = await stage.upgrade('v1.8.4', { leavePaused: true })
-    expect(ended).toMatchObject({ code: 0, documents: [{ workloads: { paused: true } }] })
-    expect(stage.methods).toEqual([])
-    expect(await stage.journal.overrides()).toHaveLength(1)
-    expect(ended.text).toContain('kvup workloads resume-updates')
-    expect(await stage.restore()).toMatchObject({ code: 0 })
-    expect(stage.methods).toEqual(['LiveMigrate'])
-  })
-})
-
 test('contract: --no-pause-updates borrows nothing', async () => {
   await play(byTag, async (stage) => {
     expect(await stage.upgrade('v1.8.4', { pauseUpdates: false })).toMatchObject({ code: 0 })
@@ -97,9 +78,12 @@ test('contract: a foreign hold is never filled in', async () => {
   })
 })
 
-test('contract: restore from another laptop gives back what the object itself says, a second restore writes nothing', async () => {
-  await play(byTag, async (stage) => {
-    await stage.upgrade('v1.8.4', { leavePaused: true })
+test('contract: --leave-paused ends before it; restore from another laptop gives back what the object itself says, a second one writes nothing', async () => {
+  await play({ ...byTag, vms: 1 }, async (stage) => {
+    const ended = await stage.upgrade('v1.8.4', { leavePaused: true })
+    expect(ended).toMatchObject({ code: 0, documents: [{ workloads: { paused: true } }] })
+    expect(stage.methods).toEqual([])
+    expect(await stage.journal.overrides()).toHaveLength(1)
     const mark = stage.mark
     expect(await stage.restore({}, { host: 'another-laptop' })).toMatchObject({
       code: 0,
@@ -131,31 +115,6 @@ test('contract: restore does not give back while the control plane moves', async
   })
 })
 
-test('contract: what somebody set meanwhile is not overwritten: exit 3, both ways out', async () => {
-  await play(byTag, async (stage) => {
-    await stage.upgrade('v1.8.4', { leavePaused: true })
-    stage.edit(methods(['Evict']), 'kubectl-edit')
-    await stage.until(minute)
-    const refused = await stage.restore({ accept: ['evictions'] })
-    expect(refused).toMatchObject({ code: 3, error: { reason: 'changed-meanwhile' } })
-    expect(refused.text).toMatch(/--keep-current[\s\S]*--overwrite/)
-    expect(stage.methods).toEqual(['Evict'])
-    expect(await stage.restore({ keepCurrent: true })).toMatchObject({ code: 0 })
-    expect(stage.methods).toEqual(['Evict'])
-    expect(await stage.journal.overrides()).toEqual([])
-  })
-})
-
-test('contract: restore --overwrite sets the kept value', async () => {
-  await play(byTag, async (stage) => {
-    await stage.upgrade('v1.8.4', { leavePaused: true })
-    stage.edit(methods(['Evict']))
-    await stage.until(minute)
-    expect(await stage.restore({ overwrite: true })).toMatchObject({ code: 0 })
-    expect(stage.methods).toEqual(['LiveMigrate'])
-  })
-})
-
 test('contract: somebody who sets the methods while they are held stops the run, and nothing is overwritten', async () => {
   await play(byTag, async (stage) => {
     await cutAt(stage, 20 * second)
@@ -167,27 +126,16 @@ test('contract: somebody who sets the methods while they are held stops the run,
   })
 })
 
-test('contract: giving Evict back on restore is accepted by name, with the VMs that it hits', async () => {
+test('contract: giving Evict back is accepted by name, with the VMs that it hits, by restore and by the upgrade that goes on', async () => {
   const vms = [{ name: 'pet', evictionStrategy: 'None', notMigratable: 'DisksNotLiveMigratable' }]
   await play({ ...byTag, methods: ['LiveMigrate', 'Evict'], vms }, async (stage) => {
     await stage.upgrade('v1.8.4', { leavePaused: true })
     const refused = await stage.restore()
     expect(refused).toMatchObject({ code: 3, error: { reason: 'evictions' } })
     expect(refused.text).toContain('demo/pet')
+    expect(await stage.upgrade('v1.8.4')).toMatchObject({ code: 3, error: { reason: 'evictions' } })
     expect(stage.methods).toEqual([])
     expect(await stage.restore({ accept: ['evictions'] })).toMatchObject({ code: 0 })
-    expect(stage.methods).toEqual(['LiveMigrate', 'Evict'])
-  })
-})
-
-test('contract: --leave-paused first and resumed later, evictions are accepted by name all the same', async () => {
-  const vms = [{ name: 'pet', evictionStrategy: 'None', notMigratable: 'DisksNotLiveMigratable' }]
-  await play({ ...byTag, methods: ['LiveMigrate', 'Evict'], vms }, async (stage) => {
-    expect(await stage.upgrade('v1.8.4', { leavePaused: true })).toMatchObject({ code: 0 })
-    const refused = await stage.upgrade('v1.8.4')
-    expect(refused).toMatchObject({ code: 3, error: { reason: 'evictions' } })
-    expect(stage.methods).toEqual([])
-    expect(await stage.upgrade('v1.8.4', { accept: ['evictions'] })).toMatchObject({ code: 0 })
     expect(stage.methods).toEqual(['LiveMigrate', 'Evict'])
   })
 })
@@ -214,19 +162,6 @@ test('contract: what makes VMs move says the forecast before the question', asyn
   })
 })
 
-test('contract: a way back to the old version gives back as well', async () => {
-  await play({ ...byManifest, method: 'image-tag' }, async (stage) => {
-    stage.simulated.faults.set({ unpullable: ':v1\\.8\\.5$' })
-    expect(
-      await stage.upgrade('v1.8.5', { method: 'image-tag', timeout: '2m', accept: ['release-unknown'] }),
-    ).toMatchObject({ code: 4 })
-    expect(await stage.journal.overrides()).toHaveLength(1)
-    expect(await stage.upgrade('v1.8.4', { method: 'image-tag' })).toMatchObject({ code: 0 })
-    expect(stage.methods).toEqual(['LiveMigrate'])
-    expect(await stage.journal.overrides()).toEqual([])
-  })
-})
-
 test('contract: the journal that cannot be written: nothing is changed', async () => {
   await play(byTag, async (stage) => {
     stage.api.add({ is: 'webhook-refuses', resource: 'configmaps', webhook: 'no.example', message: 'no' })
@@ -245,24 +180,20 @@ async function heldOnAnEarlierKubevirt(stage: Stage): Promise<void> {
   stage.label({ annotations: { [noteKey]: note } })
 }
 
-test('contract: the value of a KubeVirt that was replaced is not lost: restore names it, and a person decides', async () => {
-  await play(byTag, async (stage) => {
-    await heldOnAnEarlierKubevirt(stage)
-    const asked = await stage.restore()
-    expect(asked).toMatchObject({ code: 3, error: { reason: 'kubevirt-replaced' } })
-    expect(asked.text).toMatch(/was LiveMigrate[\s\S]*--overwrite[\s\S]*--keep-current/)
-    expect(stage.methods).toEqual([])
-    expect(await stage.restore({ overwrite: true })).toMatchObject({ code: 0 })
-    expect(stage.methods).toEqual(['LiveMigrate'])
-    expect(await stage.journal.overrides()).toEqual([])
-  })
-})
-
-test('contract: a loan of a KubeVirt that was replaced can be closed', async () => {
-  await play(byTag, async (stage) => {
-    await heldOnAnEarlierKubevirt(stage)
-    expect(await stage.restore({ keepCurrent: true })).toMatchObject({ code: 0 })
-    expect(stage.methods).toEqual([])
-    expect(await stage.journal.overrides()).toEqual([])
-  })
-})
+test.each([
+  [{ overwrite: true }, ['LiveMigrate']],
+  [{ keepCurrent: true }, []],
+])(
+  'contract: the value of a KubeVirt that was replaced is named, and a person decides: %j',
+  (how, methodsThen) =>
+    play(byTag, async (stage) => {
+      await heldOnAnEarlierKubevirt(stage)
+      const asked = await stage.restore()
+      expect(asked).toMatchObject({ code: 3, error: { reason: 'kubevirt-replaced' } })
+      expect(asked.text).toMatch(/was LiveMigrate[\s\S]*--overwrite[\s\S]*--keep-current/)
+      expect(stage.methods).toEqual([])
+      expect(await stage.restore(how)).toMatchObject({ code: 0 })
+      expect(stage.methods).toEqual(methodsThen)
+      expect(await stage.journal.overrides()).toEqual([])
+    }),
+)

@@ -7,7 +7,7 @@ import { byManifest, play, type Stage } from './stage.ts'
 
 const backup = { backup: 'before.yaml' } as const
 
-test('contract: what is replaced is saved before the first write, and the summary names the file', async () => {
+test('contract: what is replaced is saved before the first write, URL and sha256 are journalled, and fields of kubectl taken over', async () => {
   await play(byManifest, async (stage) => {
     const wroteAt = new Map<string, number>()
     const set = stage.files.set.bind(stage.files)
@@ -17,9 +17,25 @@ test('contract: what is replaced is saved before the first write, and the summar
     }
     const ended = await stage.upgrade('v1.9.0', backup)
     expect(ended).toMatchObject({ code: 0, documents: [{ backup: 'before.yaml' }] })
+    // A tag is never set by itself.
+    expect(stage.film.every(({ spec }) => spec?.imageTag === undefined)).toBe(true)
     expect(wroteAt.get('before.yaml')).toBe(0)
     expect(stage.files.get('before.yaml')).toContain('virt-operator:v1.8.4')
     expect(ended.text).toContain('before.yaml')
+    const sum = createHash('sha256')
+      .update(stage.files.get('v1.9.0.yaml') ?? '')
+      .digest('hex')
+    const said = (await stage.journal.entries()).map(({ text }) => text)
+    expect(said.some((text) => text.includes('v1.9.0.yaml') && text.includes(sum.slice(0, 16)))).toBe(true)
+    // Fields that kubectl set are taken over without asking.
+    const operator = stage.simulated.store
+      .everything()
+      .find(({ kind, metadata }) => kind === 'Deployment' && metadata.name === 'virt-operator')
+    const managers = (operator?.metadata.managedFields ?? []).map(
+      ({ manager, operation }) => `${manager} ${operation}`,
+    )
+    expect(managers).toContain('kvup Apply')
+    expect(managers.filter((manager) => manager.startsWith('kubectl'))).toEqual([])
   })
 })
 
@@ -29,19 +45,6 @@ test('contract: a resumed run keeps what the first one saved', async () => {
     const saved = stage.files.get('before.yaml')
     expect(await stage.upgrade('v1.9.0', backup)).toMatchObject({ code: 0 })
     expect(stage.files.get('before.yaml')).toBe(saved)
-  })
-})
-
-test('contract: URL and sha256 of the manifest are journalled', async () => {
-  await play(byManifest, async (stage) => {
-    await stage.upgrade('v1.9.0')
-    const sum = createHash('sha256')
-      .update(stage.files.get('v1.9.0.yaml') ?? '')
-      .digest('hex')
-    const entries = await stage.journal.entries()
-    expect(entries.some(({ text }) => text.includes('v1.9.0.yaml') && text.includes(sum.slice(0, 16)))).toBe(
-      true,
-    )
   })
 })
 
@@ -59,20 +62,6 @@ test('contract: another manager of a field is the blocker manifest-conflicts, ta
     expect(refused.text).toContain('capi')
     expect(stage.writes()).toEqual([])
     expect(await stage.upgrade('v1.9.0', { accept: ['manifest-conflicts'] })).toMatchObject({ code: 0 })
-  })
-})
-
-test('contract: fields that kubectl set are taken over without asking', async () => {
-  await play(byManifest, async (stage) => {
-    expect(await stage.upgrade('v1.9.0')).toMatchObject({ code: 0 })
-    const operator = stage.simulated.store
-      .everything()
-      .find(({ kind, metadata }) => kind === 'Deployment' && metadata.name === 'virt-operator')
-    const managers = (operator?.metadata.managedFields ?? []).map(
-      ({ manager, operation }) => `${manager} ${operation}`,
-    )
-    expect(managers).toContain('kvup Apply')
-    expect(managers.filter((manager) => manager.startsWith('kubectl'))).toEqual([])
   })
 })
 

@@ -1,3 +1,4 @@
+// Sealed plans that are carried out, killed and carried on: more than 3 s of processor time.
 import { parse, stringify } from 'yaml'
 import { describe, expect, test } from 'vitest'
 import { CustomResourceDefinitions } from '../../src/lib/kube/kinds/extension-kinds.ts'
@@ -6,8 +7,12 @@ import { type Lease, Leases, Namespaces, type Node, Nodes } from '../../src/lib/
 import { KubeVirts } from '../../src/lib/kube/kinds/kubevirt-kinds.ts'
 import type { Kind, KubeObject } from '../../src/lib/kube/object.ts'
 import { asYaml } from '../../src/lib/manifests/apply-manifest.ts'
-import { Killed, mortal } from './mortal-cluster.ts'
-import { byManifest, byTag, type Ended, minute, play, second, type Stage } from './stage.ts'
+import type { Cluster } from '../../src/lib/kube/cluster.ts'
+import { ApiError } from '../../src/lib/kube/errors.ts'
+import { planAgain } from '../../src/lib/upgrade/plan/upgrade-options.ts'
+import { deathsOf, drawnWrites, kill } from './killed.ts'
+import type { Death } from './mortal-cluster.ts'
+import { byManifest, byTag, minute, play, second, type Stage, type Terminal } from './stage.ts'
 
 const cases = [
   { name: 'image tag', shape: byTag, to: 'v1.8.4' },
@@ -128,16 +133,22 @@ describe.for(cases)('contract: sealed plan, $name', ({ shape, to }) => {
     })
   })
 
-  test.for(moves)('$what: exit 5 with the drift, and nothing is written', async ({ move, says }) => {
+  test('one thing changed after the other: exit 5 with each drift, and nothing is written', async () => {
     await play(shape, async (stage) => {
       expect(await stage.plan(to)).toMatchObject({ code: 0 })
-      move(stage)
-      const mark = stage.mark
-      const ended = await stage.upgrade(undefined, planned)
-      expect(ended).toMatchObject({ code: 5, error: { reason: 'drifted' } })
-      expect(ended.error?.notes.join('\n')).toContain(says)
-      expect(ended.text).toContain(`kvup plan --to ${to}`)
-      expect(stage.writes(mark)).toEqual([])
+      for (const { what, move, says } of moves) {
+        move(stage)
+        const mark = stage.mark
+        const ended = await stage.upgrade(undefined, planned)
+        expect({ what, code: ended.code, reason: ended.error?.reason }).toEqual({
+          what,
+          code: 5,
+          reason: 'drifted',
+        })
+        expect(ended.error?.notes.join('\n')).toContain(says)
+        expect(ended.text).toContain(`kvup plan --to ${to}`)
+        expect(stage.writes(mark)).toEqual([])
+      }
     })
   })
 
@@ -229,13 +240,6 @@ interface SavedPlan {
   seal: { cluster: string; facts: { leaves: Record<string, unknown> }[] }
 }
 
-/** The plan as an object, changed, and written again. */
-function tamper(stage: Stage, change: (plan: SavedPlan) => void): void {
-  const plan = parse(stage.files.get('plan.yaml') ?? '') as SavedPlan
-  change(plan)
-  stage.files.set('plan.yaml', stringify(plan))
-}
-
 const edits: readonly [string, (plan: SavedPlan) => void][] = [
   ['the target', (plan) => (plan.request.to = 'v1.8.3')],
   ['the methods that are paused', (plan) => (plan.pausedMethods = [])],
@@ -245,14 +249,17 @@ const edits: readonly [string, (plan: SavedPlan) => void][] = [
   ['the cluster', (plan) => (plan.seal.cluster = 'mine')],
 ]
 
-test.for(edits)('contract: sealed plan: %s edited by hand is exit 2', async ([, change]) => {
+test('contract: sealed plan: what is edited by hand is exit 2', async () => {
   await play(byTag, async (stage) => {
     await stage.plan('v1.8.4')
-    tamper(stage, change)
-    expect(await stage.upgrade(undefined, planned)).toMatchObject({
-      code: 2,
-      error: { reason: 'plan-edited' },
-    })
+    const whole = stage.files.get('plan.yaml') ?? ''
+    for (const [what, change] of edits) {
+      const plan = parse(whole) as SavedPlan
+      change(plan)
+      stage.files.set('plan.yaml', stringify(plan))
+      const { code, error } = await stage.upgrade(undefined, planned)
+      expect({ what, code, reason: error?.reason }).toEqual({ what, code: 2, reason: 'plan-edited' })
+    }
     expect(stage.writes()).toEqual([])
   })
 })
@@ -304,14 +311,28 @@ test('contract: sealed plan: accepted risks come from the plan, with reason and 
   })
 })
 
+const preparing = (shape: Parameters<typeof play>[0], to: string) => (act: (stage: Stage) => Promise<void>) =>
+  play(shape, async (stage) => {
+    expect(await stage.plan(to, { stableFor: '5s' })).toMatchObject({ code: 0 })
+    await act(stage)
+  })
+const run = (stage: Stage, terminal: Terminal) => stage.upgrade(undefined, planned, terminal)
+
 describe.for(cases)('contract: sealed plan, half executed, $name', ({ shape, to }) => {
   const lifted = { ...byTag, version: 'v1.8.4', operator: 'v1.8.4' } as const
   const played = to === 'v1.9.0' ? lifted : shape
 
-  test('killed after each write it goes on by itself, elsewhere', { timeout: 240_000 }, async () => {
-    let deaths = 0
-    while (await diesAfter(played, to, deaths + 1)) deaths++
-    expect(deaths).toBeGreaterThan(4)
+  test('killed behind a write it goes on by itself, elsewhere', async () => {
+    const prepare = preparing(played, to)
+    const deaths = await deathsOf(prepare, run)
+    expect(deaths.written.length).toBeGreaterThan(4)
+    for (const [world, [death]] of drawnWrites(deaths, 2))
+      await prepare(async (stage) => {
+        await kill(stage, run, death as Death)
+        const resumed = await run(stage, { host: 'other' })
+        expect({ world, code: resumed.code, notes: resumed.error?.notes }).toEqual({ world, code: 0 })
+        expect(await stage.journal.overrides()).toEqual([])
+      })
   })
 
   test('what somebody else did meanwhile is drift', async () => {
@@ -338,24 +359,80 @@ describe.for(cases)('contract: sealed plan, half executed, $name', ({ shape, to 
   })
 })
 
-/** Dies after that many writes of its own that are no renewal of the lock, and is run again; false when it lived to the end. */
-async function diesAfter(shape: Parameters<typeof play>[0], to: string, writes: number): Promise<boolean> {
-  let hasDied = false
-  await play(shape, async (stage) => {
-    expect(await stage.plan(to, { stableFor: '5s' })).toMatchObject({ code: 0 })
-    const made = () => stage.writes().filter(({ resource }) => resource !== 'leases').length
-    const cluster = mortal(stage.cluster, { afterCallWhen: () => made() >= writes })
-    const first = stage
-      .upgrade(undefined, planned, { cluster, host: 'dead' })
-      .catch((error: unknown) => error)
-    await Promise.race([first, cluster.death])
-    hasDied = cluster.dead()
-    const resumed = await stage.upgrade(undefined, planned, { host: 'other' })
-    expect({ writes, code: resumed.code, notes: resumed.error?.notes }).toEqual({ writes, code: 0 })
-    expect(await stage.journal.overrides()).toEqual([])
-    const ended = await first
-    expect(ended instanceof Killed || (ended as Ended).code === 0).toBe(true)
-    expect(ended instanceof Killed).toBe(hasDied)
+/** Whoever asks it for nodes is refused. */
+function withoutNodes(cluster: Cluster): Cluster {
+  const reader = new Proxy(cluster.reader, {
+    get(target, name) {
+      const member: unknown = Reflect.get(target, name)
+      if (typeof member !== 'function') return member
+      return (...call: { plural?: string }[]) => {
+        if (call[0]?.plural === 'nodes')
+          return Promise.reject(new ApiError(403, 'Forbidden', 'nodes is forbidden'))
+        return Reflect.apply(member, target, call) as unknown
+      }
+    },
   })
-  return hasDied
+  return { ...cluster, reader }
 }
+
+test('contract: sealed plan: what could not be sealed is said, when the plan is made and when it takes effect', async () => {
+  await play(byTag, async (stage) => {
+    const made = await stage.plan('v1.8.4', {}, { cluster: withoutNodes(stage.cluster) })
+    expect({ code: made.code, error: made.error?.message }).toEqual({ code: 0 })
+    expect(made.text).toContain('the seal is without nodes: kvup does not notice a change of it: ')
+    const ended = await stage.upgrade(undefined, { plan: 'plan.yaml' })
+    expect(ended).toMatchObject({ code: 0 })
+    expect(ended.text).toContain('plan.yaml is sealed without nodes: kvup does not notice a change of it: ')
+  })
+})
+
+test('a sealed plan that is blocked: the line that helps makes it anew with the risk taken', async () => {
+  await play({ ...byTag, version: 'v1.7.4' }, async (stage) => {
+    expect(await stage.plan('v1.7.0', { stableFor: '45s', toFile: 'my plan.yaml' })).toMatchObject({
+      code: 3,
+    })
+    const sealed = { plan: 'my plan.yaml' }
+    for (const more of [{}, { dryRun: 'client' as const }]) {
+      const ended = await stage.upgrade(undefined, { ...sealed, ...more })
+      expect(ended).toMatchObject({ code: 3, error: { reason: 'downgrade' } })
+      expect(ended.error?.remedy.at(-1)).toBe(
+        "kvup plan --to v1.7.0 --method image-tag --stable-for 45s --accept downgrade --to-file 'my plan.yaml'     makes a plan that takes the risk",
+      )
+    }
+    expect(stage.writes()).toEqual([])
+  })
+})
+
+test('drift: every difference is said once, and the plan is made anew by the flags that it was made with', async () => {
+  await play(byTag, async (stage) => {
+    await stage.plan('v1.8.4', { leavePaused: true, accept: ['patch-skipped=it is tested'] })
+    stage.edit({ imagePullPolicy: 'Always' })
+    const ended = await stage.upgrade(undefined, { plan: 'plan.yaml' })
+    expect(ended.code).toBe(5)
+    expect(ended.text.match(/was IfNotPresent, is Always/gu)).toHaveLength(1)
+    expect(ended.error?.remedy[0]).toMatch(
+      /^kvup plan --to v1\.8\.4 --method image-tag --leave-paused --accept 'patch-skipped=it is tested' --to-file plan\.yaml {3,}makes a new plan/u,
+    )
+  })
+})
+
+test('of standard input there is no file to write over; what no flag says is left out', () => {
+  const request = {
+    to: 'v1.8.4',
+    method: 'operator-manifest',
+    manifest: 'o.yaml',
+    manifestSha256: 'f'.repeat(64),
+  }
+  const silent = {
+    stableFor: '30s',
+    migrations: 'wait',
+    migrationsTimeout: '30m',
+    pauseUpdates: true,
+    follow: false,
+  }
+  const sealed = { request: { ...request, ...silent }, accepted: [], file: 'standard input' }
+  expect(planAgain(sealed)).toBe('kvup plan --to v1.8.4 --method operator-manifest --manifest o.yaml -o yaml')
+  expect(planAgain({ ...sealed, request: { to: 'v1.8.4', pauseUpdates: false } })).toBe(
+    'kvup plan --to v1.8.4 --no-pause-updates -o yaml',
+  )
+})

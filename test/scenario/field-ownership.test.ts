@@ -33,22 +33,19 @@ const methods = (...workloadUpdateMethods: string[]) => ({
 })
 
 describe('incident 31: workloadUpdateMethods', () => {
-  test.each(['fleet', 'kustomize-controller', 'helm'])(
-    'of %s are its own again after an upgrade: it applies the same and another value',
-    (manager) =>
-      play(byTag, async (stage) => {
-        await applied(stage, methods('LiveMigrate'), manager, { force: true })
-        // Whoever applied the same beside it lets go, as where only one tool has the object.
-        stage.edit(methods('Evict'))
-        await applied(stage, methods('LiveMigrate'), manager, { force: true })
-        expect(owners(stage)).toEqual([`${manager} Apply`])
-        const accept = ['managed-by-gitops', 'managed-by-helm']
-        expect(await stage.upgrade('v1.8.4', { accept })).toMatchObject({ code: 0 })
-        expect(owners(stage)).toEqual([`${manager} Apply`])
-        for (const method of ['LiveMigrate', 'Evict'])
-          expect((await applied(stage, methods(method), manager)).spec).toMatchObject(methods(method))
-      }),
-  )
+  test('of who applies them are its own again after an upgrade: it applies the same and another value', () =>
+    play(byTag, async (stage) => {
+      const manager = 'kustomize-controller'
+      await applied(stage, methods('LiveMigrate'), manager, { force: true })
+      // Whoever applied the same beside it lets go, as where only one tool has the object.
+      stage.edit(methods('Evict'))
+      await applied(stage, methods('LiveMigrate'), manager, { force: true })
+      expect(owners(stage)).toEqual([`${manager} Apply`])
+      expect(await stage.upgrade('v1.8.4', { accept: ['managed-by-gitops'] })).toMatchObject({ code: 0 })
+      expect(owners(stage)).toEqual([`${manager} Apply`])
+      for (const method of ['LiveMigrate', 'Evict'])
+        expect((await applied(stage, methods(method), manager)).spec).toMatchObject(methods(method))
+    }))
 
   test('after the demo’s upgrade by tag kubectl-create has them, and kvup has the tag that it set for good', async () => {
     await play(byTag, async (stage) => {
@@ -111,11 +108,8 @@ describe('incident 31: workloadUpdateMethods', () => {
   })
 
   test.each([
-    [400, 'BadRequest'],
     [403, 'Forbidden'],
     [409, 'Conflict'],
-    [422, 'Invalid'],
-    [500, 'InternalError'],
   ])(
     'a server that answers %i to every patch of managedFields keeps nobody from ending',
     async (status, reason) => {

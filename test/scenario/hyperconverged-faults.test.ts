@@ -52,24 +52,22 @@ const versionOf = ({ simulated }: Stage) => {
   return found?.status?.versions
 }
 
-test.each(Object.entries(rows))(
-  '%s: no plan is approved and the cause is said; once it is over the same command reaches the end',
-  (_, { faults, says }) =>
-    play({ ...small, olm: okdOlm() }, async (stage) => {
+test('under each fault no plan is approved and its cause is said; once all are over the same command reaches the end', () =>
+  play({ ...small, olm: okdOlm() }, async (stage) => {
+    for (const [name, { faults, says }] of Object.entries(rows)) {
       stage.simulated.faults.set(faults)
       await stage.clock.sleep(20 * second)
       const ended = await stage.upgrade('1.18.1', hop)
-      expect(ended.code).not.toBe(0)
-      expect(ended.text).toMatch(says)
+      expect([name, ended.code === 0, ended.text]).toEqual([name, false, expect.stringMatching(says)])
       expect(versionOf(stage)).toEqual([{ name: 'operator', version: '1.17.3' }])
       stage.simulated.faults.set(off(faults))
       await stage.clock.sleep(minute)
-      expect(await stage.upgrade('1.18.1', hop)).toMatchObject({ code: 0 })
-      expect(versionOf(stage)).toEqual([{ name: 'operator', version: '1.18.1' }])
-      expect(stage.methods).toEqual(['LiveMigrate'])
-      expect(await stage.journal.overrides()).toEqual([])
-    }),
-)
+    }
+    expect(await stage.upgrade('1.18.1', hop)).toMatchObject({ code: 0 })
+    expect(versionOf(stage)).toEqual([{ name: 'operator', version: '1.18.1' }])
+    expect(stage.methods).toEqual(['LiveMigrate'])
+    expect(await stage.journal.overrides()).toEqual([])
+  }))
 
 test('changesRefused for a while is waited out', () =>
   play({ ...small, olm: okdOlm() }, async (stage) => {

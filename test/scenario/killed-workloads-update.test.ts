@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { VirtualMachineInstances } from '../../src/lib/kube/kinds/kubevirt-kinds.ts'
-import { expectWhole } from './killed.ts'
-import { immortal, Killed, mortal } from './mortal-cluster.ts'
+import { type Command, deathsOf, drawnWrites, expectWhole, kill } from './killed.ts'
+import type { Death } from './mortal-cluster.ts'
 import type { Stage } from './stage.ts'
 import { documentOf, migrationsIn, outdated } from './updates.ts'
 
@@ -21,33 +21,16 @@ async function started(act: (stage: Stage) => Promise<void>): Promise<void> {
 
 const byName = (a = '', b = '') => a.localeCompare(b)
 
-/** Calls behind each of which the world is another one: those of writes, the lock's renewals left out. */
-async function deaths(): Promise<readonly number[]> {
-  const found: number[] = []
-  await started(async (stage) => {
-    const mark = stage.mark
-    let before = 0
-    const cluster = immortal(stage.cluster, (death) => {
-      const writes = stage.writes(mark).filter(({ resource }) => resource !== 'leases').length
-      if ('afterCall' in death && writes > before) found.push(death.afterCall)
-      before = writes
-    })
-    expect(await stage.update(options, { cluster })).toMatchObject({ code: 0 })
-  })
-  return found
-}
+const command: Command = (stage, terminal) => stage.update(options, terminal)
 
-test('killed after each of its writes and run again elsewhere, each VM is moved once and nothing stays borrowed', async () => {
-  const calls = await deaths()
-  expect(calls.length).toBeGreaterThan(12)
-  for (const afterCall of calls)
+test('killed behind one of its writes and run again elsewhere, each VM is moved once and nothing stays borrowed', async () => {
+  const deaths = await deathsOf(started, command)
+  expect(deaths.written.length).toBeGreaterThan(12)
+  for (const [, [death]] of drawnWrites(deaths, 5))
     await started(async (stage) => {
-      const cluster = mortal(stage.cluster, { afterCall })
-      const killed = stage.update(options, { cluster, host: 'dead' }).catch((error: unknown) => error)
-      await cluster.death
+      await kill(stage, command, death as Death)
       const resumed = await stage.update(options, { host: 'other' })
-      expect(resumed, `after call ${afterCall}: ${resumed.text}`).toMatchObject({ code: 0 })
-      expect(await killed).toBeInstanceOf(Killed)
+      expect(resumed, `${JSON.stringify(death)}: ${resumed.text}`).toMatchObject({ code: 0 })
       const outdatedStill = stage.simulated.store.list(VirtualMachineInstances, {
         labels: 'kubevirt.io/outdatedLauncherImage',
       })
@@ -65,4 +48,4 @@ test('killed after each of its writes and run again elsewhere, each VM is moved 
       if (documentOf(resumed).outcome === 'done') expectWhole(await stage.journal.entries())
       expect(documentOf(resumed).totals.failed).toBe(0)
     })
-}, 600_000)
+})

@@ -27,26 +27,32 @@ export interface Deaths {
   deaths: Map<World, Death[]>
   /** Of each world, in which steps its deaths lie, and whether around a read or a write. */
   places: Map<World, Set<string>>
+  /** The first one behind each write of kvup that is no renewal of its lock: what a resumed run can find differs by these, and else only by how far the operator has come. */
+  written: readonly World[]
 }
 
 /** Runs it once to its end and notes in which world each of its calls begins and ends. */
 export async function deathsOf(playIt: Play, command: Command): Promise<Deaths> {
-  const found: Deaths = { calls: 0, deaths: new Map(), places: new Map() }
+  const written = new Map<number, World>()
+  const found = { calls: 0, deaths: new Map<World, Death[]>(), places: new Map<World, Set<string>>() }
   const { deaths, places } = found
   await playIt(async (stage) => {
     let step = ''
     const onEvent = (event: RunEvent) => {
       if (event.kind === 'step-started') step = event.step.id
     }
+    const { mark } = stage
     const cluster = immortal(stage.cluster, (death, call) => {
       const world = worldOf(stage)
+      const count = stage.writes(mark).filter(({ resource }) => resource !== 'leases').length
+      if (!written.has(count)) written.set(count, world)
       deaths.set(world, [...(deaths.get(world) ?? []), death])
       places.set(world, (places.get(world) ?? new Set()).add(`${step}: ${call}`))
     })
     expect(await command(stage, { cluster, onEvent })).toMatchObject({ code: 0 })
     found.calls = cluster.calls()
   })
-  return found
+  return { ...found, written: [...written.values()] }
 }
 
 /** An update that is to be killed, and what it leads to when nobody kills it. */
@@ -128,20 +134,10 @@ export function testDeaths(update: Update, worlds = drawn(update)): void {
     })
 }
 
-/**
- * One death after each write of kvup that is no renewal of its lock: what a resumed run can find differs by these, and else only
- * by how far the operator has come.
- */
-export async function deathsAfterWrites(update: Update): Promise<[World, Death[]][]> {
-  const first = new Map<number, World>()
-  await play(update.shape, async (stage) => {
-    const cluster = immortal(stage.cluster, () => {
-      const count = stage.writes().filter(({ resource }) => resource !== 'leases').length
-      if (!first.has(count)) first.set(count, worldOf(stage))
-    })
-    await stage.upgrade(update.to, brief, { cluster })
-  })
-  return [...first.values()].map((world) => [world, update.deaths.get(world) ?? []])
+/** So many of the deaths behind a write, drawn by the seed. */
+export function drawnWrites({ deaths, written }: Deaths, most: number): [World, Death[]][] {
+  const worlds = isEvery ? written : shuffled(written, (world) => world).slice(0, most)
+  return worlds.map((world) => [world, deaths.get(world) ?? []])
 }
 
 /** Kills it so, runs it again on another machine, expects what the undisturbed run left, and gives its exit code. */

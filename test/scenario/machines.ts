@@ -3,6 +3,7 @@ import {
   type VirtualMachineInstanceMigration,
   VirtualMachineInstanceMigrations,
   VirtualMachineInstances,
+  VirtualMachines,
 } from '../../src/lib/kube/kinds/kubevirt-kinds.ts'
 import { outdatedLabel } from '../../src/lib/kubevirt/snapshot.ts'
 import type { Stage } from './stage.ts'
@@ -16,6 +17,13 @@ export async function migrate({ cluster }: Stage, vm: string, name = `move-${vm}
     metadata: { name, namespace: 'demo' },
     spec: { vmiName: vm },
   })
+}
+
+/** As `virtctl restart` does. */
+export async function restarted({ cluster }: Stage, name: string): Promise<void> {
+  const kind = { ...VirtualMachines, apiVersion: 'subresources.kubevirt.io/v1' }
+  const call = { name: 'restart', method: 'PUT', body: {} } as const
+  await cluster.writer.subresource(kind, { namespace: 'demo', name }, call)
 }
 
 export function migration(stage: Stage, name: string): VirtualMachineInstanceMigration | undefined {

@@ -85,7 +85,6 @@ function whenSet(stage: Stage, act: () => void): void {
   })
 }
 
-/** `kvup upgrade` in two formats, on a cluster each: what was printed on the screen, and the last record of -o ndjson. */
 /** `kvup history 1 -o json`, and what it shows. */
 async function historyOf({ cluster, clock }: Stage) {
   const place = { cluster, clock }

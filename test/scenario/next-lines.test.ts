@@ -1,3 +1,4 @@
+// Every line that kvup prints in every scenario of the demo: more than 3 s of processor time.
 import { globSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { typed } from '../../src/commands/demo/demo.ts'
@@ -172,11 +173,21 @@ function looksAt(scenario: Scenario): string[][] {
   ]
 }
 
+/** Before its own line is typed such a cluster was looked at already. */
+const looked = new Set<string>()
+function isFirstOf({ cluster, faults }: Scenario): boolean {
+  const shape = JSON.stringify([cluster, faults])
+  const isFirst = !looked.has(shape)
+  looked.add(shape)
+  return isFirst
+}
+
 describe.each(scenarios.map((scenario) => [scenario.name, scenario] as const))('%s', (_name, scenario) => {
   test('every line that is printed works, is safe or says what it does, and is not the one that was typed', async () => {
     const cluster = await played(scenario)
     try {
-      for (const argv of looksAt(scenario)) await cluster.paste((await cluster.run(argv)).lines)
+      const before = isFirstOf(scenario) ? looksAt(scenario) : []
+      for (const argv of before) await cluster.paste((await cluster.run(argv)).lines)
       const { lines } = await cluster.run(lineOf(scenario))
       cluster.forget()
       await cluster.paste(lines)

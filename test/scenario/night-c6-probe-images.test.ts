@@ -1,19 +1,12 @@
 import { expect, test } from 'vitest'
 import type { CheckOptions } from '../../src/commands/check/check.ts'
 import { type Pod, Pods } from '../../src/lib/kube/kinds/workload-kinds.ts'
-import {
-  ClusterRoleBindings,
-  ClusterRoles,
-  type Role,
-  type RoleBinding,
-  RoleBindings,
-  Roles,
-} from '../../src/lib/kube/kinds/extension-kinds.ts'
 import type { CheckDocument } from '../../src/lib/output/views/check-report.ts'
 import type { ReportedCheck } from '../../src/lib/checks/check-run.ts'
 import { interrupted } from '../../src/lib/kube/errors.ts'
 import { rolesFor } from '../../src/lib/upgrade/roles.ts'
 import { Killed, mortal } from './mortal-cluster.ts'
+import { grantTo } from './granted.ts'
 import { Refusal } from '../../src/simulator/api/api-refusal.ts'
 import { byManifest, type Ended, minute, play, second, type Stage, type Terminal } from './stage.ts'
 
@@ -33,21 +26,6 @@ function itemOf({ documents, text }: Ended): ReportedCheck {
 const said = (ended: Ended) =>
   itemOf(ended).findings.map(({ level, id, summary }) => `${level} ${id}: ${summary}`)
 
-function boundTo(
-  kind: typeof RoleBindings,
-  { kind: of, metadata }: Role,
-  subjects: RoleBinding['subjects'],
-): RoleBinding {
-  const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: of, name: metadata.name }
-  return {
-    apiVersion: kind.apiVersion,
-    kind: kind.kind,
-    metadata: { ...metadata },
-    roleRef,
-    ...(subjects && { subjects }),
-  }
-}
-
 const asked = () => Promise.reject(new Error('asked'))
 
 const podsOf = (stage: Stage): readonly Pod[] =>
@@ -64,8 +42,18 @@ function filmOf(stage: Stage): Pod[] {
   return film
 }
 
-test('C6 every image of the target is tried on each pool of nodes, and nothing is left of it', async () => {
+test('C6 without --probe-images it is skipped, a no writes nothing; a yes tries every image on each pool, in pods that may do nothing, and nothing is left of it', async () => {
   await play({ ...byManifest, workers: 2 }, async (stage) => {
+    const without = await stage.check(target)
+    expect(itemOf(without)).toMatchObject({ is: 'skipped', without: '--probe-images', findings: [] })
+    expect(without.text).toContain('1 needs --probe-images')
+    const questions: string[] = []
+    const answer = async (question: string) => questions.push(question) < 0
+    expect(await probe(stage, {}, { answer })).toMatchObject({ code: 3, error: { reason: 'answered-no' } })
+    expect(questions).toEqual([
+      'Try 10 images on cp-1, worker-1, with 10 pods in namespace kubevirt that run nothing and are removed?',
+    ])
+    expect(stage.writes()).toEqual([])
     const film = filmOf(stage)
     const ended = await probe(stage)
     expect(itemOf(ended)).toMatchObject({ is: 'passed', findings: [] })
@@ -87,25 +75,10 @@ test('C6 every image of the target is tried on each pool of nodes, and nothing i
     expect(podsOf(stage)).toEqual([])
     const kinds = stage.writes().map(({ verb, resource }) => `${verb} ${resource}`)
     expect(new Set(kinds)).toEqual(new Set(['create pods', 'delete pods']))
-  })
-})
-
-test('C6 without --probe-images nothing is written, and the check says that it was skipped and with what it is made', async () => {
-  await play(byManifest, async (stage) => {
-    const ended = await stage.check(target)
-    expect(itemOf(ended)).toMatchObject({ is: 'skipped', without: '--probe-images', findings: [] })
-    expect(ended.text).toContain('1 needs --probe-images')
-    expect(stage.writes()).toEqual([])
-  })
-})
-
-test('C6 its pods hold no token, run nothing, may do nothing and end by themselves', async () => {
-  await play(byManifest, async (stage) => {
     stage.edit({ imagePullSecrets: [{ name: 'mirror' }], imagePullPolicy: 'Always' })
     await stage.until(minute)
-    const film = filmOf(stage)
     await probe(stage)
-    const launcher = film.find(({ spec }) => spec?.containers?.[0]?.image?.includes('/virt-launcher:'))
+    const launcher = film.findLast(({ spec }) => spec?.containers?.[0]?.image?.includes('/virt-launcher:'))
     expect(launcher?.metadata).toMatchObject({ namespace: 'kubevirt' })
     expect(launcher?.metadata.name).toMatch(/^kvup-probe-[0-9a-f]{8}-\d+$/u)
     expect(launcher?.metadata.labels?.['kubevirt.io']).toBeUndefined()
@@ -300,35 +273,13 @@ test('C6 pods that somebody deletes are not taken for pulled', async () => {
   })
 })
 
-test('C6 it asks: no is exit 3, and nothing was made', async () => {
-  await play(byManifest, async (stage) => {
-    const questions: string[] = []
-    const answer = async (question: string) => {
-      questions.push(question)
-      return false
-    }
-    const ended = await probe(stage, {}, { answer })
-    expect(ended).toMatchObject({ code: 3, error: { reason: 'answered-no' } })
-    expect(questions).toEqual([
-      'Try 10 images on cp-1, worker-1, with 10 pods in namespace kubevirt that run nothing and are removed?',
-    ])
-    expect(stage.writes()).toEqual([])
-  })
-})
-
 test('C6 who may not make pods is told before the question', async () => {
   await play(byManifest, async (stage) => {
     const [everywhere, here] = rolesFor('kvup-operator-manifest', 'kubevirt')
-    const subjects = [{ kind: 'User', name: 'jane', apiGroup: 'rbac.authorization.k8s.io' }]
-    const without = here.rules?.filter(
+    const rules = here.rules?.filter(
       ({ resources, verbs }) => !(resources?.includes('pods') && verbs.includes('create')),
     )
-    const { store } = stage.simulated
-    store.put(ClusterRoles, everywhere)
-    const left: Role = { ...here, rules: without ?? [] }
-    store.put(Roles, left)
-    store.put(ClusterRoleBindings, boundTo(ClusterRoleBindings, everywhere, subjects))
-    store.put(RoleBindings, boundTo(RoleBindings, here, subjects))
+    grantTo(stage, 'jane', [everywhere, { ...here, rules: rules ?? [] }])
     const ended = await probe(
       stage,
       {},

@@ -41,6 +41,7 @@ test('U2 another tag is pinned until the same version has settled under the new 
   await play(pinned, async (stage) => {
     const ended = await stage.upgrade('v1.9.0')
     expect(ended.code).toBe(0)
+    expect(ended.text).toContain('two rolls')
     expect(targets(stage)).toHaveLength(3)
     const moved = stage.film.find(({ spec }) => spec?.imageTag === 'v1.9.0')
     expect(moved?.status).toMatchObject({
@@ -51,16 +52,6 @@ test('U2 another tag is pinned until the same version has settled under the new 
     const methods = stage.film.map(({ spec }) => spec?.workloadUpdateStrategy?.workloadUpdateMethods?.join())
     const held = methods.filter((now, i) => now !== methods[i - 1])
     expect(held.slice(held.indexOf(''))).toEqual(['', 'LiveMigrate'])
-  })
-})
-
-test('U2 the plan says that there will be two rolls', async () => {
-  await play(pinned, async (stage) => {
-    const asked: string[] = []
-    const answer = async (question: string) => asked.push(question) === 0
-    const ended = await stage.upgrade('v1.9.0', {}, { answer })
-    expect(ended).toMatchObject({ code: 3, error: { reason: 'answered-no' } })
-    expect(ended.text).toContain('two rolls')
   })
 })
 
@@ -105,7 +96,18 @@ test('U3 tag and registry move in one patch', async () => {
   })
 })
 
-test.each([20, 40, 45])(
+test('--image-registry where tag and registry were taken out: the new registry is put in with the tag, one roll', async () => {
+  await play(lifted, async (stage) => {
+    expect(stage.kubevirt.spec?.imageRegistry).toBe('quay.io/kubevirt')
+    const imageRegistry = 'mirror.example/kubevirt'
+    expect(await stage.upgrade('v1.9.0', { imageRegistry })).toMatchObject({ code: 0 })
+    expect(stage.kubevirt.spec).toMatchObject({ imageTag: 'v1.9.0', imageRegistry })
+    expect(stage.kubevirt.status?.observedKubeVirtRegistry).toBe(imageRegistry)
+    expect(new Set(stage.film.map(({ status }) => status?.targetDeploymentID)).size).toBe(2)
+  })
+})
+
+test.each([20, 45])(
   'U2 cut off in the first of two rolls, after %i s: the same line waits for it and goes on',
   async (seconds) => {
     await play({ ...pinned, workers: 2 }, async (stage) => {

@@ -55,8 +55,12 @@ test('U8 --follow writes nothing to the owned object, says the commits in order,
 
 const no = async () => false
 
-test('U8 --follow needs no right to write what somebody else owns', async () => {
+test('U8 --follow needs somebody to follow, and no right to write what he owns', async () => {
   await play(byTag, async (stage) => {
+    expect(await stage.upgrade('v1.8.4', { follow: true })).toMatchObject({
+      code: 2,
+      error: { reason: 'nobody-to-follow' },
+    })
     stage.label(flux)
     const { reviewer } = stage.cluster
     const can: typeof reviewer.can = async (access) =>
@@ -68,15 +72,6 @@ test('U8 --follow needs no right to write what somebody else owns', async () => 
     expect(own).toMatchObject({ code: 7 })
     const watched = await stage.upgrade('v1.8.4', { follow: true }, { cluster, answer: no })
     expect(watched).toMatchObject({ code: 3, error: { reason: 'answered-no' } })
-  })
-})
-
-test('U8 --follow needs somebody to follow', async () => {
-  await play(byTag, async (stage) => {
-    expect(await stage.upgrade('v1.8.4', { follow: true })).toMatchObject({
-      code: 2,
-      error: { reason: 'nobody-to-follow' },
-    })
   })
 })
 
@@ -129,15 +124,9 @@ test('U9 credentials that end before the estimated end are said at the start', a
     const cluster = { ...stage.cluster, reviewer: { ...reviewer, credentialsEnd: ends } }
     const ended = await stage.upgrade('v1.8.4', {}, { cluster, answer: async () => false })
     expect(ended.lines.join('\n')).toMatch(/your credentials expire at .*\(credentials-end\)/)
-  })
-})
-
-test('U9 credentials that last are not mentioned', async () => {
-  await play(byTag, async (stage) => {
-    const ends = async () => new Date(stage.now + 24 * 3600 * second)
-    const { reviewer } = stage.cluster
-    const cluster = { ...stage.cluster, reviewer: { ...reviewer, credentialsEnd: ends } }
-    const ended = await stage.upgrade('v1.8.4', {}, { cluster, answer: async () => false })
-    expect(ended.text).not.toContain('credentials')
+    const last = async () => new Date(stage.now + 24 * 3600 * second)
+    const lasting = { ...stage.cluster, reviewer: { ...reviewer, credentialsEnd: last } }
+    const told = await stage.upgrade('v1.8.4', {}, { cluster: lasting, answer: no })
+    expect(told.text).not.toContain('credentials')
   })
 })

@@ -42,8 +42,10 @@ describe.each([
 ] as const)('by %s', (_method, shape, to) => {
   const unknown = { name: 'virt-novelty', since: Number(to.split('.')[1]) }
 
-  test('a Deployment that nobody has heard of, whose pods bear no label kubevirt.io: it is rolled as any other, without a doubt', async () => {
-    await play({ ...shape, faults: { unknownComponent: unknown } }, async (stage) => {
+  test('a Deployment that nobody has heard of, whose pods bear no label kubevirt.io: it is rolled as any other, waited for where its image cannot be pulled, without a doubt', async () => {
+    const faults: SimulationFaults = { unknownComponent: unknown, unpullable: '/virt-novelty:' }
+    await play({ ...shape, faults }, async (stage) => {
+      stage.later(6 * minute, () => stage.simulated.faults.set({ unpullable: undefined }))
       const ended = await stage.upgrade(to)
       expect(ended.code).toBe(0)
       expect(namesOf(stage)).toContain('virt-novelty')
@@ -53,19 +55,14 @@ describe.each([
       expect(own).not.toHaveLength(0)
       expect(warningsOf(ended)).toEqual([])
       expect(stage.now - doneAt(stage)).toBeLessThanOrEqual(5 * second)
-    })
-  })
-
-  test('it is waited for while it rolls: its image cannot be pulled, and the run says so', async () => {
-    const faults: SimulationFaults = { unknownComponent: unknown, unpullable: '/virt-novelty:' }
-    await play({ ...shape, faults }, async (stage) => {
-      stage.later(6 * minute, () => stage.simulated.faults.set({ unpullable: undefined }))
-      const ended = await stage.upgrade(to)
-      expect(ended.code).toBe(0)
       const stalled = ended.events.filter((e) => e.kind === 'step-waiting' && e.state.is === 'stalled')
       expect(JSON.stringify(stalled)).toMatch(/virt-novelty.*cannot pull/)
     })
   })
+})
+
+describe('by either, as the components are the same', () => {
+  const [shape, to] = [byTag, 'v1.8.4'] as const
 
   test('a second roll that never comes: two minutes behind KubeVirt being done it is a warning, and the run ends with 0', async () => {
     await play({ ...shape, vms: 2, faults: { noMigrationNames: true } }, async (stage) => {
@@ -241,11 +238,11 @@ test('somebody’s copy of a component, stamps and all, that never gets ready ke
   })
 })
 
-const edit = (stage: Stage) =>
-  stage.edit({ configuration: { developerConfiguration: { logVerbosity: { virtLauncher: 4 } } } })
+const edit = (stage: Stage, virtLauncher = 4) =>
+  stage.edit({ configuration: { developerConfiguration: { logVerbosity: { virtLauncher } } } })
 
 describe('an edit of the KubeVirt resource that virt-operator is acting on', () => {
-  test('check waits for it, and judges then', async () => {
+  test('check waits for it, and judges then; upgrade waits for it and goes on', async () => {
     await play(byManifest, async (stage) => {
       edit(stage)
       const ended = await stage.check('v1.9.0', { accept: ['launcher-age'] })
@@ -253,13 +250,8 @@ describe('an edit of the KubeVirt resource that virt-operator is acting on', () 
       expect(ended.text).toContain('virt-operator is acting on an edit of the KubeVirt resource')
       expect(ended.took).toBeGreaterThan(second)
       expect(ended.took).toBeLessThan(minute)
-    })
-  })
-
-  test('upgrade waits for it and goes on', async () => {
-    await play(byTag, async (stage) => {
-      edit(stage)
-      expect((await stage.upgrade('v1.8.4')).code).toBe(0)
+      edit(stage, 5)
+      expect((await stage.upgrade('v1.9.0', { stableFor: '5s' })).code).toBe(0)
     })
   })
 
@@ -280,4 +272,26 @@ describe('an edit of the KubeVirt resource that virt-operator is acting on', () 
 const pick = ({ metadata: { labels, annotations } }: Deployment) => ({
   labels: { ...labels, 'app.kubernetes.io/managed-by': 'somebody' },
   annotations: { ...annotations },
+})
+
+test('a release that the table does not know, by its manifest: one warning, and it works', async () => {
+  await play({ ...byManifest, version: 'v1.9.0' }, async (stage) => {
+    const ended = await stage.upgrade('v1.10.0')
+    expect(ended).toMatchObject({ code: 0, documents: [{ outcome: 'done', to: 'v1.10.0' }] })
+    expect(ended.text.match(/^warning .*/gmu)?.map((line) => line.replace(/ +/u, ' '))).toEqual([
+      'warning v1.10.0 is not a KubeVirt release that kvup knows (release-unknown)',
+    ])
+    expect(stage.kubevirt.status).toMatchObject({
+      observedKubeVirtVersion: 'v1.10.0',
+      targetKubeVirtVersion: 'v1.10.0',
+    })
+    expect(stage.methods).toEqual(['LiveMigrate'])
+    expect(await stage.journal.overrides()).toEqual([])
+    const writes = stage.writes().length
+    expect(await stage.upgrade('v1.10.0')).toMatchObject({
+      code: 0,
+      documents: [{ outcome: 'nothing-to-do' }],
+    })
+    expect(stage.writes()).toHaveLength(writes)
+  })
 })

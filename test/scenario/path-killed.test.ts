@@ -1,63 +1,46 @@
+// Whole paths over three minors, killed on the way: more than 3 s of processor time.
 import { describe, expect, test } from 'vitest'
 import type { KubeVirt } from '../../src/lib/kube/kinds/kubevirt-kinds.ts'
-import { expectEnd } from './killed.ts'
-import { immortal, Killed, mortal } from './mortal-cluster.ts'
+import { deathsOf, drawnWrites, expectEnd, kill } from './killed.ts'
+import { type Death, mortal } from './mortal-cluster.ts'
 import { all, along, onePointFive, store } from './path.ts'
-import { play } from './stage.ts'
+import { play, type Stage, type Terminal } from './stage.ts'
 
 const shape = { ...onePointFive, workers: 2, vms: 1 }
-
-/** How many calls a whole run makes, and what it leaves. */
-async function survived(): Promise<{ calls: number; spec: KubeVirt['spec'] }> {
-  let found: { calls: number; spec: KubeVirt['spec'] } | undefined
-  await play(shape, async (stage) => {
+const run = async (stage: Stage, terminal: Terminal) => along(stage, {}, terminal)
+const onPath = (act: (stage: Stage) => Promise<void>) =>
+  play(shape, async (stage) => {
     store(stage, ...all)
-    const cluster = immortal(stage.cluster)
-    expect(await along(stage, {}, { cluster })).toMatchObject({ code: 0 })
-    found = { calls: cluster.calls(), spec: stage.kubevirt.spec }
+    await act(stage)
   })
-  if (found === undefined) throw new Error('it did not survive')
-  return found
-}
-
-const deaths = 14
 
 describe('SIGKILL anywhere on an upgrade path, resumed under another name', async () => {
-  const { calls, spec } = await survived()
-  // Not at equal distances: these would meet the same step of each minor.
-  const sample = Array.from({ length: deaths }, (_, i) =>
-    Math.round(((i + 0.5 + 0.31 * (i % 3)) * calls) / deaths),
-  )
-
-  test('there are calls to die at', () => {
-    expect(calls).toBeGreaterThan(10 * deaths)
+  let spec: KubeVirt['spec']
+  const deaths = await deathsOf(onPath, async (stage, terminal) => {
+    const ended = await run(stage, terminal)
+    spec = stage.kubevirt.spec
+    return ended
   })
 
-  for (const [index, call] of sample.entries())
-    test(`call ${call}: it ends as if nobody had killed it`, () =>
-      play(shape, async (stage) => {
-        store(stage, ...all)
-        const cluster = mortal(stage.cluster, index % 2 === 0 ? { afterCall: call } : { beforeCall: call })
-        const killed = along(stage, {}, { cluster, host: 'dead' }).catch((error: unknown) => error)
-        await cluster.death
-        const resumed = await along(stage, {}, { host: 'other' })
-        expect(resumed.error?.message ?? '').toBe('')
-        expect(resumed.code).toBe(0)
-        expect(stage.kubevirt.status?.observedKubeVirtVersion).toBe('v1.8.4')
-        await expectEnd(stage, spec)
-        expect(await killed).toBeInstanceOf(Killed)
-      }))
+  test.each(drawnWrites(deaths, 3))('%s: it ends as if nobody had killed it', (_, [death]) =>
+    onPath(async (stage) => {
+      await kill(stage, run, death as Death)
+      const resumed = await run(stage, { host: 'other' })
+      expect([resumed.code, resumed.error?.message]).toEqual([0, undefined])
+      expect(stage.kubevirt.status?.observedKubeVirtVersion).toBe('v1.8.4')
+      await expectEnd(stage, spec)
+    }),
+  )
 
   test('killed three times on the way, each time resumed elsewhere', () =>
-    play(shape, async (stage) => {
-      store(stage, ...all)
+    onPath(async (stage) => {
       for (const share of [0.3, 0.5, 0.4]) {
-        const cluster = mortal(stage.cluster, { afterCall: Math.round(share * calls) })
-        const killed = along(stage, {}, { cluster, host: `dead-${share}` }).catch((error: unknown) => error)
+        const cluster = mortal(stage.cluster, { afterCall: Math.round(share * deaths.calls) })
+        const killed = run(stage, { cluster, host: `dead-${share}` }).catch((error: unknown) => error)
         await Promise.race([cluster.death, killed])
         await killed
       }
-      expect(await along(stage, {}, { host: 'other' })).toMatchObject({ code: 0 })
+      expect(await run(stage, { host: 'other' })).toMatchObject({ code: 0 })
       await expectEnd(stage, spec)
     }))
 })

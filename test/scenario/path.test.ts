@@ -6,11 +6,14 @@ import { play } from './stage.ts'
 const versions = ['v1.5.2', ...all]
 
 describe('one command over several minors', () => {
-  test('goes minor by minor, with a plan, a pause of VM updates and a gate for each', async () => {
+  test('is asked once and goes minor by minor, with a plan, a pause of VM updates and a gate for each; a second run writes nothing', async () => {
     await play(onePointFive, async (stage) => {
       store(stage, ...all)
-      const ended = await along(stage)
+      const questions: string[] = []
+      const answer = async (question: string) => questions.push(question) > 0
+      const ended = await along(stage, {}, { yes: false, answer })
       expect(ended).toMatchObject({ code: 0 })
+      expect(questions).toEqual(['Upgrade KubeVirt from v1.5.2 to v1.8.4 in 3 steps?'])
       const observed = stage.film.map(({ status }) => status?.observedKubeVirtVersion)
       expect([...new Set(observed)].filter((version) => version !== undefined)).toEqual(versions)
       expect(stage.methods).toEqual(['LiveMigrate'])
@@ -27,6 +30,9 @@ describe('one command over several minors', () => {
       expect(report?.path?.map(({ to }) => to)).toEqual(all)
       expect(report?.differences?.vanished).toEqual([])
       expect([...stage.files.keys()].filter((file) => file.startsWith('kvup-backup-'))).toHaveLength(3)
+      const { mark } = stage
+      expect(await along(stage)).toMatchObject({ code: 0 })
+      expect(stage.writes(mark)).toEqual([])
     })
   })
 
@@ -37,19 +43,6 @@ describe('one command over several minors', () => {
       expect(ended).toMatchObject({ code: 0 })
       const tags = stage.film.map(({ spec }) => spec?.imageTag)
       expect([...new Set(tags)]).toEqual(['v1.7.0', 'v1.8.4', 'v1.9.0'])
-    })
-  })
-
-  test('is asked once, and a second run writes nothing', async () => {
-    await play(onePointFive, async (stage) => {
-      store(stage, ...all)
-      const questions: string[] = []
-      const answer = async (question: string) => questions.push(question) > 0
-      expect(await along(stage, {}, { yes: false, answer })).toMatchObject({ code: 0 })
-      expect(questions).toEqual(['Upgrade KubeVirt from v1.5.2 to v1.8.4 in 3 steps?'])
-      const { mark } = stage
-      expect(await along(stage)).toMatchObject({ code: 0 })
-      expect(stage.writes(mark)).toEqual([])
     })
   })
 })

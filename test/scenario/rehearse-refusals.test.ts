@@ -1,52 +1,25 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { systemClock } from '../../src/lib/kube/clock.ts'
+// Clusters that are saved, and rehearsals of them: more than 3 s of processor time.
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeAll, expect, test } from 'vitest'
 import { interrupted } from '../../src/lib/kube/errors.ts'
-import type { Cluster } from '../../src/lib/kube/cluster.ts'
-import type { KubeObject } from '../../src/lib/kube/object.ts'
 import { okdOlm } from '../../src/simulator/olm/olm-shape.ts'
 import { scenarioNamed } from '../../src/simulator/scenarios.ts'
-import { SimClock } from '../../src/simulator/simulated-clock.ts'
-import { simulate, type Simulation } from '../../src/simulator/simulated-cluster.ts'
 import { runText } from '../lib/run-text.ts'
+import {
+  objectsIn,
+  offline,
+  rehearse,
+  rehearsed,
+  saveCluster,
+  type Shape,
+  snapshotFolder,
+  writeObjects,
+} from './rehearse-stage.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'rehearse-refusals-'))
-afterAll(() => rmSync(folder, { recursive: true }))
-
-async function saved(name: string, shape: Omit<Simulation, 'clock'>): Promise<string> {
-  const clock = new SimClock()
-  const sim = await simulate({ ...shape, clock })
-  try {
-    await clock.sleep(60_000)
-    const file = join(folder, `${name}.ndjson`)
-    await runText(['snapshot', '--to-file', file], { cluster: sim.cluster(), clock })
-    return file
-  } finally {
-    await sim.stop()
-  }
-}
-
-const objectsIn = (file: string): KubeObject[] =>
-  readFileSync(file, 'utf8')
-    .trimEnd()
-    .split('\n')
-    .map((line) => JSON.parse(line) as KubeObject)
-
-function write(name: string, objects: readonly object[]): string {
-  const file = join(folder, name)
-  mkdirSync(dirname(file), { recursive: true })
-  writeFileSync(file, `${objects.map((object) => JSON.stringify(object)).join('\n')}\n`)
-  return file
-}
-
-/** Nobody asks a cluster for what is read from a file. */
-async function refused(from: string, ...flags: readonly string[]) {
-  const place = { cluster: {} as Cluster, clock: systemClock }
-  const { code, out, err } = await runText(['rehearse', '--from', from, ...flags], place)
-  return { code, out, said: `${out}${err}` }
-}
+const folder = snapshotFolder()
+const saved = (name: string, shape: Shape) => saveCluster(join(folder, `${name}.ndjson`), shape)
+const write = (name: string, objects: readonly object[]) => writeObjects(join(folder, name), objects)
 
 let platform: string
 let plain: string
@@ -57,83 +30,74 @@ beforeAll(async () => {
   other = await saved('other', { version: 'v1.8.4', vms: 2, workers: 2 })
 })
 
-describe('a snapshot of half a cluster names what it lacks', () => {
-  test('one that was cut off', async () => {
-    const cut = write('cut.ndjson', objectsIn(plain).slice(0, 50))
-    const { code, said } = await refused(cut, '--to', 'v1.9.0')
-    expect(code).toBe(2)
-    expect(said).toContain('it is truncated: 49 of')
-  })
-
-  test.each([
-    ['Node', 'nodes'],
-    ['VirtualMachine', 'VMs'],
-    ['VirtualMachineInstance', 'VMIs'],
-  ])('without a %s', async (kind, what) => {
-    const [, ...objects] = objectsIn(plain)
-    const half = write(
-      `without-${kind}.ndjson`,
-      objects.filter((object) => object.kind !== kind),
-    )
-    const { code, said } = await refused(half, '--to', 'v1.9.0')
-    expect(said).toContain(`kvup cannot rehearse without ${what}`)
-    expect(said).toContain('kvup snapshot --to-file')
-    expect(code).toBe(2)
-  })
-})
-
-describe('a snapshot of another kvup', () => {
-  test('another version alone is no reason to refuse it', async () => {
-    const [index, ...objects] = objectsIn(plain)
-    const older = write('older.ndjson', [{ ...index, takenBy: 'kvup/0.0.1' }, ...objects])
-    expect((await refused(older, '--to', 'v1.9.0')).code).toBe(0)
-  })
-
-  test('another format is named', async () => {
-    const [index, ...objects] = objectsIn(plain)
-    const later = write('later.ndjson', [{ ...index, apiVersion: 'kvup.io/v2' }, ...objects])
-    const { code, said } = await refused(later, '--to', 'v1.9.0')
-    expect({ code, isNamed: said.includes('its format is kvup.io/v2') }).toEqual({ code: 2, isNamed: true })
-  })
-
-  test('an index without a part that this kvup needs', async () => {
-    const [index, ...objects] = objectsIn(plain)
-    const { unread: _, ...rest } = index as KubeObject & { unread?: unknown }
-    const older = write('part.ndjson', [{ ...rest, takenBy: 'kvup/0.0.1' }, ...objects])
-    const { code, said } = await refused(older, '--to', 'v1.9.0')
-    expect(code).toBe(2)
-    expect(said).toContain('its index lacks unread, which this kvup needs: kvup/0.0.1 wrote it')
-  })
-})
-
-function indexed(takenAt: string): string {
+const without = (kind: string) => () => {
+  const [, ...objects] = objectsIn(plain)
+  return objects.filter((object) => object.kind !== kind)
+}
+/** As if its index were another one. */
+const indexed = (change: object) => () => {
   const [index, ...objects] = objectsIn(plain)
-  return write('when.ndjson', [{ ...index, takenAt }, ...objects])
+  return [{ ...index, ...change }, ...objects]
 }
 
-async function triedIn(file: string): Promise<unknown> {
-  const { said } = await refused(file, '--to', 'v1.9.0', '-o', 'json')
-  return (JSON.parse(said) as { vms: unknown }).vms
-}
+const rows: readonly (readonly [name: string, make: () => readonly object[], says: string])[] = [
+  ['one that was cut off', () => objectsIn(plain).slice(0, 50), 'it is truncated: 49 of'],
+  ['without a Node', without('Node'), 'kvup cannot rehearse without nodes'],
+  ['without a VirtualMachine', without('VirtualMachine'), 'kvup cannot rehearse without VMs'],
+  ['without a VMI', without('VirtualMachineInstance'), 'kvup cannot rehearse without VMIs'],
+  ['another format', indexed({ apiVersion: 'kvup.io/v2' }), 'its format is kvup.io/v2'],
+  [
+    'an index without a part that this kvup needs',
+    indexed({ unread: undefined, takenBy: 'kvup/0.0.1' }),
+    'its index lacks unread, which this kvup needs: kvup/0.0.1 wrote it',
+  ],
+  ['taken at no time', indexed({ takenAt: 'yesterday' }), 'does not say when it was taken'],
+  ['two snapshots', () => [...objectsIn(plain), ...objectsIn(other)], 'it has 2 snapshots'],
+  [
+    'what kubectl printed of two clusters',
+    () => [...objectsIn(plain).slice(1), ...objectsIn(other).slice(1)],
+    'it contains two clusters',
+  ],
+  [
+    'nodes of another cluster beside its own',
+    () => {
+      const strange = objectsIn(plain).filter(({ kind }) => kind === 'Node')
+      for (const { metadata } of strange) metadata.uid = `other-${metadata.uid}`
+      return [...objectsIn(plain).slice(1), ...strange]
+    },
+    'is there with two uids',
+  ],
+  [
+    'a cluster with HyperConverged beside one without',
+    () => [...objectsIn(plain).slice(1), ...objectsIn(platform).slice(1)],
+    'it contains two clusters',
+  ],
+]
 
-describe('when it was taken', () => {
-  test('at no time', async () => {
-    const { code, said } = await refused(indexed('yesterday'), '--to', 'v1.9.0')
-    expect({ code, isNamed: said.includes('does not say when it was taken') }).toEqual({
-      code: 2,
-      isNamed: true,
-    })
-  })
+test('a file that is not one whole cluster names what it lacks or has too much of, exit 2', async () => {
+  for (const [name, make, says] of rows) {
+    const { code, said } = await rehearse(write('row.ndjson', make()), '--to', 'v1.9.0')
+    expect([name, code, said]).toEqual([name, 2, expect.stringContaining(says)])
+  }
+  const half = await rehearse(write('half.ndjson', without('Node')()), '--to', 'v1.9.0')
+  expect(half.said).toContain('kvup snapshot --to-file')
+  mkdirSync(join(folder, 'folder'))
+  write('folder/a.ndjson', objectsIn(plain))
+  write('folder/b.ndjson', objectsIn(other))
+  const { code, said } = await rehearse(join(folder, 'folder'), '--to', 'v1.9.0')
+  expect([code, said]).toEqual([2, expect.stringContaining('more than one moment')])
+})
 
-  test('before what is in it was made: what KubeVirt does with the VMs is the same', async () => {
-    expect(await triedIn(indexed('1970-01-01T00:00:00Z'))).toEqual(await triedIn(plain))
-  })
+test('another version of kvup, and a time before what is in it was made, are no reason to refuse it', async () => {
+  const change = { takenBy: 'kvup/0.0.1', takenAt: '1970-01-01T00:00:00Z' }
+  const older = await rehearsed(write('older.ndjson', indexed(change)()), '--to', 'v1.9.0')
+  expect(older.code).toBe(0)
+  expect(older.vms).toEqual((await rehearsed(plain, '--to', 'v1.9.0')).vms)
 })
 
 test('who interrupts a rehearsal is told the line that plays it, and none that changes the cluster', async () => {
   const user = new AbortController()
-  const told = { columns: 100, signal: user.signal }
-  const place = { cluster: {} as Cluster, clock: systemClock, ...told }
+  const place = { ...offline, columns: 100, signal: user.signal }
   const running = runText(['rehearse', '--from', plain, '--to', 'v1.9.0'], place)
   user.abort(interrupted('SIGINT'))
   const { code, out, err } = await running
@@ -142,45 +106,9 @@ test('who interrupts a rehearsal is told the line that plays it, and none that c
   expect(`${out}${err}`).not.toContain('kvup upgrade')
 })
 
-describe('files of two clusters in one', () => {
-  test('two snapshots in a file', async () => {
-    const both = write('both.ndjson', [...objectsIn(plain), ...objectsIn(other)])
-    const { code, said } = await refused(both, '--to', 'v1.9.0')
-    expect({ code, isNamed: said.includes('it has 2 snapshots') }).toEqual({ code: 2, isNamed: true })
-  })
-
-  test('what kubectl printed of two clusters in a file', async () => {
-    const both = write('printed.ndjson', [...objectsIn(plain).slice(1), ...objectsIn(other).slice(1)])
-    const { code, said } = await refused(both, '--to', 'v1.9.0')
-    expect({ code, isNamed: said.includes('it contains two clusters') }).toEqual({ code: 2, isNamed: true })
-  })
-
-  test('two snapshots in a folder', async () => {
-    write('folder/a.ndjson', objectsIn(plain))
-    write('folder/b.ndjson', objectsIn(other))
-    const { code, said } = await refused(join(folder, 'folder'), '--to', 'v1.9.0')
-    expect({ code, isNamed: said.includes('more than one moment') }).toEqual({ code: 2, isNamed: true })
-  })
-
-  test('nodes of another cluster beside its own', async () => {
-    const strange = objectsIn(plain).filter(({ kind }) => kind === 'Node')
-    for (const { metadata } of strange) metadata.uid = `other-${metadata.uid}`
-    const both = write('nodes.ndjson', [...objectsIn(plain).slice(1), ...strange])
-    const { code, said } = await refused(both, '--to', 'v1.9.0')
-    expect({ code, isNamed: said.includes('is there with two uids') }).toEqual({ code: 2, isNamed: true })
-  })
-
-  test('a cluster with HyperConverged beside one without', async () => {
-    const both = write('mixed.ndjson', [...objectsIn(plain).slice(1), ...objectsIn(platform).slice(1)])
-    const { code, said } = await refused(both, '--to', 'v1.9.0')
-    expect({ code, isNamed: said.includes('it contains two clusters') }).toEqual({ code: 2, isNamed: true })
-  })
-})
-
-/** By OLM on a plain cluster, on OKD and on OpenShift, and a HyperConverged that nobody upgrades by OLM. */
-const underOperator: Readonly<Record<string, Omit<Simulation, 'clock'>>> = {
+/** By OLM on a plain cluster and on OpenShift, and a HyperConverged that nobody upgrades by OLM. */
+const underOperator: Readonly<Record<string, Shape>> = {
   plain: { olm: okdOlm({ installed: '1.17.3', channel: 'stable-v1.17' }) },
-  okd: scenarioNamed('okd')?.cluster ?? {},
   openshift: scenarioNamed('ocp-eus')?.cluster ?? {},
   'without-olm': {
     version: 'v1.8.4',
@@ -193,16 +121,13 @@ test.each(Object.keys(underOperator))(
   async (name) => {
     const from = await saved(`under-${name}`, underOperator[name] ?? {})
     for (const to of ['1.18.1', '4.18.13', 'v1.9.0']) {
-      const { code, out } = await refused(from, '--to', to, '-o', 'json')
+      const { code, out } = await rehearse(from, '--to', to, '-o', 'json')
       const { error } = JSON.parse(out) as { error: { reason: string; remedy: string[] } }
       expect({ code, reason: error.reason }).toEqual({ code: 3, reason: 'not-rehearsed' })
       const [line = ''] = error.remedy
       expect(line).toMatch(new RegExp(`^kvup plan --to ${to} --from ${from} `, 'u'))
     }
-    const plan = await runText(['plan', '--to', '1.18.1', '--from', from], {
-      cluster: {} as Cluster,
-      clock: systemClock,
-    })
+    const plan = await runText(['plan', '--to', '1.18.1', '--from', from], offline)
     // Beyond what these have: another line, or nobody who would upgrade it.
     expect(plan).toMatchObject({ code: name === 'openshift' || name === 'without-olm' ? 3 : 0 })
   },
@@ -211,6 +136,6 @@ test.each(Object.keys(underOperator))(
 test('an OpenShift whose KubeVirt came by its manifest is rehearsed, and the platform named as missing', async () => {
   const { openshift } = scenarioNamed('ocp-eus')?.cluster ?? {}
   const from = await saved('bare', { version: 'v1.4.0', vms: 2, ...(openshift && { openshift }) })
-  const { code, said } = await refused(from, '--to', 'v1.5.2')
+  const { code, said } = await rehearse(from, '--to', 'v1.5.2')
   expect({ code, said }).toMatchObject({ code: 0, said: expect.stringContaining('The platform: ') as string })
 })

@@ -1,74 +1,43 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+// A rehearsal plays a whole upgrade, and each test plays some: more than 3 s of processor time.
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { systemClock } from '../../src/lib/kube/clock.ts'
-import type { Cluster } from '../../src/lib/kube/cluster.ts'
+import { beforeAll, describe, expect, test } from 'vitest'
 import type { VirtualMachineInstance } from '../../src/lib/kube/kinds/kubevirt-kinds.ts'
 import { Pods } from '../../src/lib/kube/kinds/workload-kinds.ts'
 import type { KubeObject } from '../../src/lib/kube/object.ts'
 import type { Rehearsal } from '../../src/lib/rehearsal/rehearsal.ts'
-import { SimClock } from '../../src/simulator/simulated-clock.ts'
-import { simulate, type SimulatedCluster, type Simulation } from '../../src/simulator/simulated-cluster.ts'
 import { mixedVms } from '../../src/simulator/vm-shape.ts'
 import { runText } from '../lib/run-text.ts'
+import {
+  changed,
+  offline,
+  rehearse,
+  rehearsed,
+  saveCluster,
+  type Shape,
+  snapshotFolder,
+  wordsOf,
+} from './rehearse-stage.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'rehearse-verdict-'))
-afterAll(() => rmSync(folder, { recursive: true }))
-
-type Shape = Omit<Simulation, 'clock'>
+const folder = snapshotFolder()
+const fileOf = (name: string) => join(folder, `${name}.ndjson`)
 const small: Shape = { version: 'v1.8.4', workers: 3, vms: 2, methods: ['LiveMigrate'] }
-
-async function saved(
-  name: string,
-  shape: Shape,
-  before?: (sim: SimulatedCluster, clock: SimClock) => Promise<void>,
-): Promise<string> {
-  const clock = new SimClock()
-  const sim = await simulate({ ...shape, clock })
-  try {
-    await clock.sleep(60_000)
-    await before?.(sim, clock)
-    const file = join(folder, `${name}.ndjson`)
-    await clock.during(runText(['snapshot', '--to-file', file], { cluster: sim.cluster(), clock }))
-    return file
-  } finally {
-    await sim.stop()
-  }
-}
-
-/** Another cluster: each of its objects as `change` makes it. */
-function changed(from: string, name: string, change: (object: KubeObject) => KubeObject): string {
-  const [index = '', ...lines] = readFileSync(from, 'utf8').trimEnd().split('\n')
-  const objects = lines.map((line) => JSON.stringify(change(JSON.parse(line) as KubeObject)))
-  const file = join(folder, name)
-  writeFileSync(file, `${[index, ...objects].join('\n')}\n`)
-  return file
-}
-
 const isInstance = (object: KubeObject): object is VirtualMachineInstance =>
   object.kind === 'VirtualMachineInstance'
-
-/** Nobody asks a cluster for what is read from a file. */
-const offline = { cluster: {} as Cluster, clock: systemClock }
-const rehearse = async (file: string, ...flags: readonly string[]) =>
-  runText(['rehearse', '--from', file, ...flags], { ...offline, columns: 100 })
-
-async function document(file: string, ...flags: readonly string[]) {
-  const { code, out } = await rehearse(file, ...flags, '-o', 'json')
-  return { ...(JSON.parse(out) as Rehearsal), code }
-}
 
 let plain: string
 let mixed: string
 beforeAll(async () => {
-  plain = await saved('plain', small)
-  mixed = await saved('mixed', { version: 'v1.8.4', vms: mixedVms, methods: ['LiveMigrate', 'Evict'] })
+  plain = await saveCluster(fileOf('plain'), small)
+  mixed = await saveCluster(fileOf('mixed'), {
+    version: 'v1.8.4',
+    vms: mixedVms,
+    methods: ['LiveMigrate', 'Evict'],
+  })
 })
 
 describe('a rehearsal takes no finding away', () => {
   test('a release that kvup does not know is no clean success', async () => {
-    const { code, findings, next } = await document(plain, '--to', 'v1.9.99')
+    const { code, findings, next } = await rehearsed(plain, '--to', 'v1.9.99')
     expect(code).toBe(0)
     expect(findings.map(({ id }) => id)).toContain('release-unknown')
     expect(next[0]).toMatch(/^kvup releases /u)
@@ -82,7 +51,7 @@ describe('a rehearsal takes no finding away', () => {
     const { out } = await rehearse(mixed, '--to', 'v1.9.0', '--accept', 'evictions=asked')
     for (const id of ['defaults-that-shift', 'vms-that-stay', 'evictions', 'cannot-be-undone'])
       expect(out).toContain(id)
-    const { findings } = await document(mixed, '--to', 'v1.9.0', '--accept', 'evictions=asked')
+    const { findings } = await rehearsed(mixed, '--to', 'v1.9.0', '--accept', 'evictions=asked')
     const checked = await runText(
       ['check', '--from', mixed, '--to', 'v1.9.0', '--accept', 'evictions=asked', '-o', 'json'],
       offline,
@@ -95,26 +64,25 @@ describe('a rehearsal takes no finding away', () => {
   })
 
   test('a blocker that is not in the twin blocks it: VMs that leave a drained node', async () => {
-    const drained = changed(plain, 'drained.ndjson', (object) =>
+    const drained = changed(plain, fileOf('drained'), (object) =>
       isInstance(object)
-        ? ({ ...object, status: { ...object.status, evacuationNodeName: 'worker-0' } } as KubeObject)
+        ? { ...object, status: { ...object.status, evacuationNodeName: 'worker-0' } }
         : object,
     )
-    const { code, outcome, why, next } = await document(drained, '--to', 'v1.9.0')
+    const { code, outcome, why, next } = await rehearsed(drained, '--to', 'v1.9.0')
     expect({ code, outcome, reason: why?.reason }).toEqual({
       code: 3,
       outcome: 'blocked',
       reason: 'node-drained',
     })
-    const line = next.find((one) => one.startsWith('kvup rehearse')) ?? ''
-    const argv = (line.split('     #')[0] ?? '').split(' ').slice(2)
-    expect((await runText(['rehearse', ...argv], offline)).code).toBe(0)
+    const line = next.find((one) => one.startsWith('kvup rehearse'))
+    expect((await runText(wordsOf(line), offline)).code).toBe(0)
   })
 
   test('over several minors what is found is found about the first step', async () => {
-    const three = await saved('three', { ...small, version: 'v1.7.4' })
+    const three = await saveCluster(fileOf('three'), { ...small, version: 'v1.7.4' })
     for (const path of [[], ['--via', 'v1.8.4']]) {
-      const { code, outcome, findings } = await document(three, '--to', 'v1.9.0', ...path)
+      const { code, outcome, findings } = await rehearsed(three, '--to', 'v1.9.0', ...path)
       expect({ code, outcome }).toEqual({ code: 0, outcome: 'through' })
       expect(findings.map(({ id }) => id)).not.toContain('minor-skipped')
       expect(findings.map(({ id }) => id)).toContain('cannot-be-undone')
@@ -124,10 +92,9 @@ describe('a rehearsal takes no finding away', () => {
   })
 
   test('what it is blocked by can be gone round: VM updates are left paused', async () => {
-    const { next } = await document(mixed, '--to', 'v1.9.0')
-    const line = next.find((one) => one.includes(' --leave-paused ')) ?? ''
-    const argv = (line.split('     #')[0] ?? '').split(' ').slice(1)
-    const { code, out } = await runText([...argv, '-o', 'json'], offline)
+    const { next } = await rehearsed(mixed, '--to', 'v1.9.0')
+    const line = next.find((one) => one.includes(' --leave-paused '))
+    const { code, out } = await runText([...wordsOf(line), '-o', 'json'], offline)
     const played = JSON.parse(out) as Rehearsal
     expect({ code, outcome: played.outcome, evict: played.tries.evict }).toEqual({
       code: 0,
@@ -138,7 +105,7 @@ describe('a rehearsal takes no finding away', () => {
   })
 
   test('what is there already has nothing to do, whatever is found', async () => {
-    const { code, outcome, stages } = await document(mixed, '--to', 'v1.8.4')
+    const { code, outcome, stages } = await rehearsed(mixed, '--to', 'v1.8.4')
     expect({ code, outcome, stages }).toEqual({ code: 0, outcome: 'through', stages: [] })
   })
 })
@@ -158,12 +125,12 @@ test('a ticket says what KubeVirt tries, and what is not in the twin', async () 
 
 describe('what is missing is said of what is there', () => {
   test('devices and hugepages only where VMs ask for them; the manifest where one is applied', async () => {
-    const { missing } = await document(plain, '--to', 'v1.9.0')
+    const { missing } = await rehearsed(plain, '--to', 'v1.9.0')
     const said = missing.join('\n')
     expect(said).toContain('CPU')
     expect(said).toContain('manifest-conflicts')
     expect(said).not.toMatch(/hugepages|devices/iu)
-    const greedy = changed(plain, 'greedy.ndjson', (object) =>
+    const greedy = changed(plain, fileOf('greedy'), (object) =>
       isInstance(object) && object.metadata.name.endsWith('1')
         ? withDomain(object, {
             memory: { hugepages: { pageSize: '2Mi' }, guest: '1Gi' },
@@ -171,15 +138,9 @@ describe('what is missing is said of what is there', () => {
           })
         : object,
     )
-    const more = await document(greedy, '--to', 'v1.9.0')
+    const more = await rehearsed(greedy, '--to', 'v1.9.0')
     expect(more.missing).toContain('Hugepages, which 1 VM asks for.')
     expect(more.missing).toContain('GPUs and other devices of nodes, which 1 VM asks for.')
-  })
-
-  test('no manifest where none is applied', async () => {
-    const tag = await saved('tag', { ...small, version: 'v1.7.4', operator: 'v1.8.4', method: 'image-tag' })
-    const { missing } = await document(tag, '--to', 'v1.8.4')
-    expect(missing.join('\n')).not.toContain('manifest')
   })
 })
 
@@ -191,14 +152,14 @@ function withDomain(object: VirtualMachineInstance, domain: object): KubeObject 
 describe('how it ends has its own word', () => {
   test('KubeVirt is there, and a VM does not run: degraded, exit 3', async () => {
     const shape: Shape = { version: 'v1.8.4', vms: mixedVms, methods: ['LiveMigrate', 'Evict'] }
-    const slow = await saved('slow', shape, async (sim, clock) => {
+    const slow = await saveCluster(fileOf('slow'), shape, async (sim, clock) => {
       sim.faults.set({ pullsTake: 120_000 })
       for (const { metadata } of sim.store.list(Pods, { namespace: 'kubevirt' }).items)
         await sim.cluster().writer.delete(Pods, metadata)
       await clock.sleep(400_000)
     })
     const argv = '--to v1.9.0 --accept evictions'.split(' ')
-    const { code, outcome, why, tries } = await document(slow, ...argv)
+    const { code, outcome, why, tries } = await rehearsed(slow, ...argv)
     expect({ code, outcome, reason: why?.reason }).toEqual({
       code: 3,
       outcome: 'degraded',
@@ -209,17 +170,16 @@ describe('how it ends has its own word', () => {
 
   test('its time is over: timed-out, exit 4, and a line that gives it more', async () => {
     const flags = '--to v1.9.0 --timeout 1m'.split(' ')
-    const { code, outcome, next } = await document(plain, ...flags)
+    const { code, outcome, next } = await rehearsed(plain, ...flags)
     expect({ code, outcome }).toEqual({ code: 4, outcome: 'timed-out' })
     expect(next[0]).toBe(
       `kvup rehearse --to v1.9.0 --timeout 1h --from ${plain}     # plays it with more time`,
     )
-    const argv = (next[0]?.split('     #')[0] ?? '').split(' ').slice(1)
-    expect((await runText(argv, offline)).code).toBe(0)
+    expect((await runText(wordsOf(next[0]), offline)).code).toBe(0)
   })
 
   test('--timeout is that of the upgrade, and is on its line', async () => {
-    const { next } = await document(plain, '--to', 'v1.9.0', '--timeout', '90m')
+    const { next } = await rehearsed(plain, '--to', 'v1.9.0', '--timeout', '90m')
     expect(next).toEqual(['kvup upgrade --to v1.9.0 --timeout 90m     # does it in the cluster'])
     expect((await rehearse(plain, '--to', 'v1.9.0', '--timeout', '90')).code).toBe(2)
   })

@@ -29,7 +29,6 @@ const squeezed = (text: string) => text.replaceAll(/[\s\\]/gu, '')
 const rows = [
   ['wrong-tag', 'Operator', /cannot pull .*virt-operator:v1\.8\.5/u, '4m'],
   ['canary-crash', 'virt-handler', /virt-handler on \S+ is in CrashLoopBackOff/u, '4m'],
-  ['denied-registry', 'virt-api', /cannot pull .*virt-api:v1\.8\.4/u, '4m'],
   ['unschedulable', 'virt-api', /virt-api.*node/u, '14m'],
 ] as const
 

@@ -56,9 +56,8 @@ function expectWithin({ range, took, steps }: Upgraded): void {
   expect(outside).toEqual([])
 }
 
-describe.each([3, 20, 200])('%i nodes', (workers) => {
-  // 200 nodes take 8 s on an idle machine, and several times that on a busy one.
-  test('an upgrade by tag takes as long as was said', { timeout: 180_000 }, async () => {
+describe.each([3, 40])('%i nodes', (workers) => {
+  test('an upgrade by tag takes as long as was said', async () => {
     await play({ ...byTag, workers }, async (stage) => {
       const observed = await upgraded(stage, 'v1.8.4')
       expectWithin(observed)
@@ -68,18 +67,16 @@ describe.each([3, 20, 200])('%i nodes', (workers) => {
   })
 })
 
-describe.each([3, 20])('%i nodes', (workers) => {
-  test('so does one by manifest, and the next minor after it, from what the first took', async () => {
-    await play({ ...byManifest, version: 'v1.7.0', workers }, async (stage) => {
-      const first = await upgraded(stage, 'v1.8.4')
-      expectWithin(first)
-      await stage.until(minute)
-      const second = await upgraded(stage, 'v1.9.0')
-      expectWithin(second)
-      expect([first.range.basis, second.range.basis]).toEqual(['own-pods', 'own-rollouts'])
-      expect(second.range.highSeconds).toBeLessThan(first.range.highSeconds)
-      expect(second.range.says).toContain('; the last upgrade with kvup took about 2 min')
-    })
+test('so does one by manifest, and the next minor after it, from what the first took', async () => {
+  await play({ ...byManifest, version: 'v1.7.0', workers: 20 }, async (stage) => {
+    const first = await upgraded(stage, 'v1.8.4')
+    expectWithin(first)
+    await stage.until(minute)
+    const second = await upgraded(stage, 'v1.9.0')
+    expectWithin(second)
+    expect([first.range.basis, second.range.basis]).toEqual(['own-pods', 'own-rollouts'])
+    expect(second.range.highSeconds).toBeLessThan(first.range.highSeconds)
+    expect(second.range.says).toContain('; the last upgrade with kvup took about 2 min')
   })
 })
 
@@ -91,26 +88,18 @@ test('two rolls, where the tag is pinned to the old version (night U2)', async (
   })
 })
 
-describe('kvup plan', () => {
-  test('says how long, all together and each step; then it takes as long', async () => {
-    await play({ ...byTag, workers: 3 }, async (stage) => {
-      const planned = await stage.plan('v1.8.4')
-      const { took } = await stage.upgrade('v1.8.4')
-      const { time, steps } = planned.documents[0] as unknown as PlanDocument
-      expect(time?.basis).toBe('own-pods')
-      expect(took / 1000).toBeGreaterThanOrEqual(time?.lowSeconds ?? Number.NaN)
-      expect(took / 1000).toBeLessThanOrEqual(time?.highSeconds ?? Number.NaN)
-      expect(planned.lines[0]).toMatch(/^Plan: .* \d+ steps, \d+ s to \d+ (?:s|min)\b/u)
-      expect(steps.filter((step) => step.time === undefined)).toEqual([])
-      expect(time?.says).toMatch(/; plus, of unknown duration: wait for running migrations$/)
-    })
-  })
-
-  test('where nothing is left to do it says no time', async () => {
-    await play({ ...byTag, workers: 3 }, async (stage) => {
-      await stage.upgrade('v1.8.4')
-      const { time } = (await stage.plan('v1.8.4')).documents[0] as unknown as PlanDocument
-      expect(time).toBeUndefined()
-    })
+test('kvup plan says how long, all together and each step; then it takes as long; where nothing is left it says no time', async () => {
+  await play({ ...byTag, workers: 3 }, async (stage) => {
+    const planned = await stage.plan('v1.8.4')
+    const { took } = await stage.upgrade('v1.8.4')
+    const { time, steps } = planned.documents[0] as unknown as PlanDocument
+    expect(time?.basis).toBe('own-pods')
+    expect(took / 1000).toBeGreaterThanOrEqual(time?.lowSeconds ?? Number.NaN)
+    expect(took / 1000).toBeLessThanOrEqual(time?.highSeconds ?? Number.NaN)
+    expect(planned.lines[0]).toMatch(/^Plan: .* \d+ steps, \d+ s to \d+ (?:s|min)\b/u)
+    expect(steps.filter((step) => step.time === undefined)).toEqual([])
+    expect(time?.says).toMatch(/; plus, of unknown duration: wait for running migrations$/)
+    const nothing = (await stage.plan('v1.8.4')).documents[0] as unknown as PlanDocument
+    expect(nothing.time).toBeUndefined()
   })
 })

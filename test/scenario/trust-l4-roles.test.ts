@@ -1,16 +1,10 @@
 import { expect, test } from 'vitest'
-import {
-  ClusterRoleBindings,
-  ClusterRoles,
-  type PolicyRule,
-  type RoleBinding,
-  RoleBindings,
-  Roles,
-} from '../../src/lib/kube/kinds/extension-kinds.ts'
+import type { PolicyRule } from '../../src/lib/kube/kinds/extension-kinds.ts'
 import { SimClock } from '../../src/simulator/simulated-clock.ts'
 import { type RoleName, roleNames } from '../../src/lib/upgrade/role-rights.ts'
 import { rolesFor } from '../../src/lib/upgrade/roles.ts'
 import { runText } from '../lib/run-text.ts'
+import { grantTo } from './granted.ts'
 import type { Stage } from './stage.ts'
 import { documentOf, outdated } from './updates.ts'
 
@@ -35,25 +29,9 @@ test.each(roleNames)('L4 a role that can name any image says so where it is prin
 })
 
 /** Jane has this role, in both of its parts. */
-function asJane({ simulated }: Stage, role: RoleName) {
-  const { store } = simulated
-  const [everywhere, here] = rolesFor(role, 'kubevirt')
-  store.put(ClusterRoles, everywhere)
-  store.put(Roles, here)
-  const apiGroup = 'rbac.authorization.k8s.io'
-  const bind = (kind: typeof RoleBindings, of: string, namespace?: string) => {
-    const binding: RoleBinding = {
-      apiVersion: kind.apiVersion,
-      kind: kind.kind,
-      metadata: { name: role, ...(namespace !== undefined && { namespace }) },
-      roleRef: { apiGroup, kind: of, name: role },
-      subjects: [{ kind: 'User', name: 'jane', apiGroup }],
-    }
-    store.put(kind, binding)
-  }
-  bind(ClusterRoleBindings, 'ClusterRole')
-  bind(RoleBindings, 'Role', 'kubevirt')
-  return { cluster: simulated.cluster({ user: 'jane' }) }
+function asJane(stage: Stage, role: RoleName) {
+  grantTo(stage, 'jane', rolesFor(role, 'kubevirt'))
+  return { cluster: stage.simulated.cluster({ user: 'jane' }) }
 }
 
 test('L4 with kvup-workloads VMs are moved while updates are held, and settings are refused', async () => {

@@ -86,17 +86,6 @@ describe('an upgrade that has not begun is judged by all checks', () => {
       expect(await stage.upgrade('v1.8.4', { timeout: '5m' })).toMatchObject({ code: 3 })
       expect(stage.writes(mark)).toEqual([])
     }))
-
-  test('also where another upgrade has left them held', () =>
-    play({ ...byManifest, vms: 1 }, async (stage) => {
-      expect(await stage.upgrade('v1.8.5', { leavePaused: true })).toMatchObject({ code: 0 })
-      await stage.until(60 * minute)
-      oneNodeAway(stage)
-      await stage.until(2 * minute)
-      const mark = stage.mark
-      expect(await stage.upgrade('v1.9.0', { timeout: '5m' })).toMatchObject({ code: 3 })
-      expect(stage.writes(mark)).toEqual([])
-    }))
 })
 
 describe('what one tenant does', () => {
@@ -107,12 +96,6 @@ describe('what one tenant does', () => {
       const observed = await stage.perform((cx) => status(cx, { exitCode: true }))
       expect(observed.code).toBe(0)
       expect(observed.text).toContain('tenant-b/typo-1')
-    }))
-
-  test('stops no upgrade', () =>
-    play({ ...byTag, vms: 2 }, async (stage) => {
-      stage.later(15 * second, () => typos(stage))
-      expect(await stage.upgrade('v1.8.4')).toMatchObject({ code: 0 })
     }))
 })
 

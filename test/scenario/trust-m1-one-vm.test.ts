@@ -1,3 +1,4 @@
+// Two EUS upgrades among them: more than 3 s of processor time.
 import { expect, test } from 'vitest'
 import { keptBaseline } from '../../src/lib/eus/baseline.ts'
 import { type VirtualMachine, VirtualMachines } from '../../src/lib/kube/kinds/kubevirt-kinds.ts'
@@ -55,7 +56,7 @@ function refusing(stage: Stage, name: string, answer: (admission: Admission) => 
   return () => void stage.simulated.store.admission.delete(hook)
 }
 
-test.each(['Bogus', 'None; rm -rf /', '', 'livemigrate', '\u001B[2J'])(
+test.each(['None; rm -rf /', '', 'livemigrate'])(
   'M1 a former value that is none of KubeVirt’s (%j) is written nowhere, and keeps nobody else from theirs',
   async (was) => {
     await play(shape, async (stage) => {
@@ -72,31 +73,18 @@ test.each(['Bogus', 'None; rm -rf /', '', 'livemigrate', '\u001B[2J'])(
   },
 )
 
-const answers: readonly [string, () => never | void][] = [
-  [
-    'the webhook of KubeVirt',
-    () => {
-      throw new Refusal(422, 'Invalid', 'evictionStrategy is set with an unrecognized option: X')
-    },
-  ],
-  [
-    'a webhook of its namespace',
-    () => {
-      throw new Refusal(400, 'BadRequest', 'admission webhook "own.shop" denied the request: no')
-    },
-  ],
-  [
-    'a right that is missing there',
-    () => {
-      throw new Refusal(403, 'Forbidden', 'virtualmachines "a-tenant" is forbidden')
-    },
-  ],
-]
+const answers = [
+  ['the webhook of KubeVirt', 422, 'Invalid', 'evictionStrategy is set with an unrecognized option: X'],
+  ['a webhook of its namespace', 400, 'BadRequest', 'admission webhook "own.shop" denied the request: no'],
+  ['a right that is missing there', 403, 'Forbidden', 'virtualmachines "a-tenant" is forbidden'],
+] as const
 
-test.each(answers)('M1 what %s refuses of one VM is the line of that VM', async (_, answer) => {
+test.each(answers)('M1 what %s refuses of one VM is the line of that VM', async (_, ...refusal) => {
   await play(shape, async (stage) => {
     await unblocked(stage)
-    const letThrough = refusing(stage, 'a-tenant', answer)
+    const letThrough = refusing(stage, 'a-tenant', () => {
+      throw new Refusal(...refusal)
+    })
     const ended = await stage.restore()
     expect(ended).toMatchObject({ code: 3, error: { reason: 'vm-refused' } })
     expect(ended.error?.notes.join()).toContain('demo/a-tenant: ')
@@ -149,22 +137,16 @@ const no = () => {
   throw new Refusal(422, 'Invalid', 'admission webhook "own.shop" denied the request: no')
 }
 
-test('M1 a VM that refuses keeps no window open: eus run', () =>
+test.each([
+  ['run', run],
+  ['abort', abort],
+])('M1 a VM that refuses keeps no window open: eus %s', (_, command) =>
   playLent(async (stage) => {
     expect(await run(stage, {}, { until: 'rolled-worker' })).toMatchObject({ code: 0 })
     refusing(stage, 'db', no)
-    const ended = await run(stage)
-    expect(ended.error).toBeUndefined()
-    expect(ended.text).toMatch(/denied the request: no; kvup restore-settings vm\/demo\/db +tries again/)
-    expect(await keptBaseline(stage.journal, 'eus to 4.20')).toBeUndefined()
-  }))
-
-test('M1 a VM that refuses keeps no window open: eus abort', () =>
-  playLent(async (stage) => {
-    expect(await run(stage, {}, { until: 'rolled-worker' })).toMatchObject({ code: 0 })
-    refusing(stage, 'db', no)
-    const ended = await abort(stage)
+    const ended = await command(stage)
     expect(ended.error).toBeUndefined()
     expect(ended.text).toContain('kvup restore-settings vm/demo/db')
     expect(await keptBaseline(stage.journal, 'eus to 4.20')).toBeUndefined()
-  }))
+  }),
+)

@@ -7,6 +7,7 @@ import { type KubeVirt, KubeVirts } from '../../src/lib/kube/kinds/kubevirt-kind
 import { parseVersion } from '../../src/lib/releases/release-versions.ts'
 import type { RunEvent } from '../../src/lib/engine/step.ts'
 import { ApiError, interrupted } from '../../src/lib/kube/errors.ts'
+import { Refusal } from '../../src/simulator/api/api-refusal.ts'
 import { recordingPrinter } from './recording-printer.ts'
 import { byManifest, byTag, play, type Stage } from './stage.ts'
 
@@ -166,5 +167,19 @@ test.each([
     expect(ended.text.includes('goes back')).toBe(reason === undefined)
     const back = await stage.upgrade('v1.7.0', { method: 'image-tag' })
     expect([back.code, back.error?.reason]).toEqual([code, reason])
+  })
+})
+
+test('L13 where nothing but the loan was written nobody is led back', async () => {
+  await play(byManifest, async (stage) => {
+    stage.simulated.store.admission.add(({ kind, operation }) => {
+      if (kind.kind === 'Deployment' && operation === 'UPDATE')
+        throw new Refusal(409, 'Conflict', 'the object has been modified')
+    })
+    const ended = await stage.upgrade('v1.9.0')
+    expect(ended.code).not.toBe(0)
+    expect(ended.text).not.toContain('goes back')
+    expect(ended.text).not.toContain('going back to')
+    expect(ended.text).not.toContain('deletes the CRDs')
   })
 })

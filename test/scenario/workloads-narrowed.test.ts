@@ -1,3 +1,4 @@
+// Many lines, each time behind an upgrade: more than 3 s of processor time.
 import { expect, test } from 'vitest'
 import type { Reader } from '../../src/lib/kube/cluster.ts'
 import { Namespaces } from '../../src/lib/kube/kinds/core-kinds.ts'
@@ -149,19 +150,7 @@ test('a namespace that there is not is said to be none, and exit 2 of what would
   })
 })
 
-test('labels that no VM has are told, and as for kubectl nothing more: the VMs may be stopped tonight', async () => {
-  await outdated(vms, async (stage) => {
-    for (const [line, who] of [
-      ['workloads update --yes', 'running VM'],
-      ['workloads restart --yes', 'VM'],
-    ]) {
-      const { code, err } = await kvup(stage, `${line} -l nothing=here`)
-      expect([line, code, err]).toEqual([line, 0, `warning: no ${who} has the labels nothing=here\n`])
-    }
-  })
-})
-
-test('a namespace that is not there is exit 2 of what reads no VM as well', async () => {
+test('of what reads no VM a namespace that is not there is exit 2 as well; labels that no VM has are told, and nothing more; --exit-code 2 and 3 say why on stderr in every format, and in the document', async () => {
   await outdated(vms, async (stage) => {
     for (const line of [
       'status',
@@ -175,11 +164,13 @@ test('a namespace that is not there is exit 2 of what reads no VM as well', asyn
       expect(err).toBe('error: there is no namespace nope\n  -> kubectl get namespaces   lists them\n')
     }
     expect((await kvup(stage, 'status -n demo')).code).toBe(0)
-  })
-})
-
-test('--exit-code 2 and 3 say why on stderr in every format, and in the document', async () => {
-  await outdated(vms, async (stage) => {
+    for (const [line, who] of [
+      ['workloads update --yes', 'running VM'],
+      ['workloads restart --yes', 'VM'],
+    ]) {
+      const { code, err } = await kvup(stage, `${line} -l nothing=here`)
+      expect([line, code, err]).toEqual([line, 0, `warning: no ${who} has the labels nothing=here\n`])
+    }
     for (const what of ['outdated', 'forecast', 'restart-required'])
       for (const [asked, code, why] of [
         ['-n nope', 2, 'there is no namespace nope'],
@@ -220,25 +211,18 @@ test('whether there is the namespace is asked once, where nothing was found, and
   })
 })
 
-test('16.7 an empty -l, as an unset variable leaves it, is no request for all VMs either', async () => {
-  await outdated(vms, async (stage) => {
-    const mark = stage.mark
-    for (const line of ['workloads outdated', 'workloads update --yes', 'workloads restart --yes']) {
-      const place = { cluster: stage.cluster, clock: stage.clock }
-      const { code, err } = await runText([...line.split(' '), '-l', ''], place)
-      expect([line, code, err]).toEqual([line, 2, expect.stringContaining('-l is empty')])
-    }
-    expect(stage.writes(mark)).toEqual([])
-  })
-})
-
-test('an empty -n, as an unset variable leaves it, is no request for all VMs', async () => {
+test('an empty -n or -l, as an unset variable leaves it, is no request for all VMs', async () => {
   await outdated(vms, async (stage) => {
     const mark = stage.mark
     for (const line of [...listing, 'restore-settings --yes']) {
       const place = { cluster: stage.cluster, clock: stage.clock }
       const { code, err } = await runText([...line.split(' '), '-n', ''], place)
       expect([line, code, err]).toEqual([line, 2, expect.stringContaining('-n is empty')])
+    }
+    for (const line of ['workloads outdated', 'workloads update --yes', 'workloads restart --yes']) {
+      const place = { cluster: stage.cluster, clock: stage.clock }
+      const { code, err } = await runText([...line.split(' '), '-l', ''], place)
+      expect([line, code, err]).toEqual([line, 2, expect.stringContaining('-l is empty')])
     }
     expect(stage.writes(mark)).toEqual([])
     expect((await kvup(stage, 'workloads outdated -A --namespace=')).code).toBe(0)

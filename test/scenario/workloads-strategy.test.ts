@@ -72,9 +72,11 @@ describe.each(owners)('$name', ({ shape, kind, apiVersion }) => {
       expect(stage.writes(again)).toEqual([])
     }))
 
-  test('a dry run changes nothing and says what it would', () =>
+  test('a dry run and a no change nothing, and say what it would; none is an explicit []', () =>
     play(shape, async (stage) => {
       const mark = stage.mark
+      const no = await stage.strategy({ batchSize: '3' }, { yes: false })
+      expect(no).toMatchObject({ code: 3, error: { reason: 'answered-no' } })
       for (const dryRun of ['client', 'server'] as const) {
         const ended = await stage.strategy({ methods: 'LiveMigrate', dryRun })
         expect(ended).toMatchObject({ code: 0, documents: [{ outcome: 'dry-run', dryRun }] })
@@ -84,6 +86,10 @@ describe.each(owners)('$name', ({ shape, kind, apiVersion }) => {
         expect(ended.text).toContain('hotplug of CPU')
       }
       expect(stage.writes(mark).filter((write) => !write.dryRun)).toEqual([])
+      const none = await stage.strategy({ methods: 'none' })
+      expect(none).toMatchObject({ code: 0, documents: [{ outcome: 'set' }] })
+      expect([storedMethods(stage), stage.methods]).toEqual(['[]', []])
+      expect(await stage.journal.overrides()).toEqual([])
     }))
 
   test('held methods are not set, for a restore would find another value: everything else is', () =>
@@ -100,16 +106,6 @@ describe.each(owners)('$name', ({ shape, kind, apiVersion }) => {
       await stage.restore()
       expect(storedMethods(stage)).toBe('["Evict","LiveMigrate"]')
       expect(rowsOf((await stage.showStrategy()).documents[0])['batchEvictionSize']).toEqual([3, kind])
-    }))
-
-  test('no to the question changes nothing', () =>
-    play(shape, async (stage) => {
-      const mark = stage.mark
-      expect(await stage.strategy({ batchSize: '3' }, { yes: false })).toMatchObject({
-        code: 3,
-        error: { reason: 'answered-no' },
-      })
-      expect(stage.writes(mark)).toEqual([])
     }))
 
   test('Helm or GitOps would set it back: said by name', () =>
@@ -140,17 +136,6 @@ describe.each(hyperConvergeds)('$name', ({ shape }) => {
       const row = itemsOf(documents[0]).find(({ name }) => name === 'batchEvictionSize')
       expect(row).toMatchObject({ value: 10, origin: 'KubeVirt' })
       expect(row?.note).toContain('HyperConverged has 3: not passed on yet')
-    }))
-
-  test('none is an explicit []', () =>
-    play(shape, async (stage) => {
-      expect(await stage.strategy({ methods: 'none' })).toMatchObject({
-        code: 0,
-        documents: [{ outcome: 'set' }],
-      })
-      expect(storedMethods(stage)).toBe('[]')
-      expect(stage.methods).toEqual([])
-      expect(await stage.journal.overrides()).toEqual([])
     }))
 })
 

@@ -50,10 +50,25 @@ async function kvup(stage: Stage, line: string) {
   return runText(line.split(' '), { cluster: stage.cluster, clock: stage.clock })
 }
 
-test('W1 unblock lends None, and Always only where the VM would not come back; restore gives both back', async () => {
+test('W1 unblock lends None, and Always only where the VM would not come back, once the loss of data is accepted by name; restore gives both back', async () => {
   await play(shape, async (stage) => {
     const names = vms.map(({ name }) => name)
     const before = names.map((name) => specOf(stage, name))
+    const begun = stage.mark
+    const refused = await stage.unblock()
+    expect(refused).toMatchObject({ code: 3, error: { reason: 'data-loss' } })
+    expect(refused.text).toContain('demo/db (containerDisk root)')
+    const { code, out } = await kvup(stage, 'workloads unblock --all --dry-run=client')
+    expect(code).toBe(0)
+    expect(out).toMatch(
+      /client dry run: nothing was changed[^]*evictionStrategy.*None[^]*runStrategy.*Always/,
+    )
+    const server = await kvup(stage, 'workloads unblock --all --dry-run=server -o json')
+    expect(JSON.parse(server.out)).toMatchObject({
+      dryRun: 'server',
+      steps: [{ state: 'would-change' }, { state: 'would-change' }],
+    })
+    expect(stage.writes(begun).filter(({ dryRun }) => !dryRun)).toEqual([])
     const ended = await stage.unblock({ accept })
     expect(ended.code).toBe(0)
     expect(ended.text).toContain(
@@ -111,10 +126,19 @@ test('W1 evictionStrategy alone is given back whether the VM runs or not: it sta
   await play(shape, async (stage) => {
     const before = specOf(stage, 'db')
     await stage.unblock({ accept })
+    await stopInstance(stage, 'job')
+    const drained = stage.simulated.store.read(VirtualMachineInstances, { name: 'job', namespace: 'demo' })
+    expect(drained).toMatchObject({ spec: { evictionStrategy: 'None' }, status: { phase: 'Running' } })
+    const again = await kvup(stage, 'workloads unblock --all')
+    expect(again.out).toMatch(/db +unblocked before/)
+    expect(again.out).not.toContain('job')
     edit(stage, 'db', { runStrategy: 'Halted' })
     await stopInstance(stage, 'db')
     const { code, out } = await kvup(stage, 'restore-settings --yes')
     expect([code, out.includes('db')]).toEqual([0, true])
+    expect(out).toContain('1 VM still runs with the temporary settings until restarted:')
+    expect(out).toContain('-> virtctl restart job -n demo')
+    expect(out).not.toContain('virtctl restart db')
     expect(specOf(stage, 'db')).toBe(before.replace('"runStrategy":"Always"', '"runStrategy":"Halted"'))
     expect(overrides(stage, 'db')).toBeUndefined()
     await stage.until(minute)
@@ -182,28 +206,6 @@ test('contract: a note that was changed keeps nobody else from what is theirs, a
   })
 })
 
-test('W1 --keep-current closes the loan and leaves what is there', async () => {
-  await play(shape, async (stage) => {
-    await stage.unblock({ accept })
-    edit(stage, 'db', { template: { spec: { evictionStrategy: 'External' } } })
-    expect(await stage.restore({ keepCurrent: true })).toMatchObject({ code: 0 })
-    expect(vmOf(stage, 'db').spec?.template?.spec?.evictionStrategy).toBe('External')
-    expect(['db', 'job'].map((name) => overrides(stage, name))).toEqual([undefined, undefined])
-  })
-})
-
-test('W1 restore lists VMs that still run with what was lent, with the line that ends it', async () => {
-  await play(shape, async (stage) => {
-    await stage.unblock({ accept })
-    await stopInstance(stage, 'db')
-    const { code, out } = await kvup(stage, 'restore-settings --yes')
-    expect(code).toBe(0)
-    expect(out).toContain('1 VM still runs with the temporary settings until restarted:')
-    expect(out).toContain('-> virtctl restart db -n demo')
-    expect(out).not.toContain('virtctl restart job')
-  })
-})
-
 test('contract: the first value wins, whoever unblocks again and whatever is there then', async () => {
   await play(shape, async (stage) => {
     const before = specOf(stage, 'db')
@@ -219,33 +221,6 @@ test('contract: the first value wins, whoever unblocks again and whatever is the
     edit(stage, 'db', { runStrategy: 'Always' })
     expect(await stage.restore()).toMatchObject({ code: 0 })
     expect(specOf(stage, 'db')).toBe(before.replace('"Always"', '"Manual"'))
-  })
-})
-
-test('contract: a dry run writes nothing and shows the diff', async () => {
-  await play(shape, async (stage) => {
-    const mark = stage.mark
-    const { code, out } = await kvup(stage, 'workloads unblock --all --dry-run=client')
-    expect(code).toBe(0)
-    expect(stage.writes(mark)).toEqual([])
-    expect(out).toMatch(/client dry run: nothing was changed/)
-    expect(out).toMatch(/evictionStrategy.*None/)
-    expect(out).toMatch(/runStrategy.*Always/)
-    const server = await kvup(stage, 'workloads unblock --all --dry-run=server -o json')
-    expect(JSON.parse(server.out)).toMatchObject({
-      dryRun: 'server',
-      steps: [{ state: 'would-change' }, { state: 'would-change' }],
-    })
-    expect(stage.writes(mark).filter(({ dryRun }) => !dryRun)).toEqual([])
-  })
-})
-
-test('W2 what would be lost with the pod is accepted by name, not by --yes', async () => {
-  await play(shape, async (stage) => {
-    const refused = await stage.unblock()
-    expect(refused).toMatchObject({ code: 3, error: { reason: 'data-loss' } })
-    expect(refused.text).toContain('demo/db (containerDisk root)')
-    expect(overrides(stage, 'db')).toBeUndefined()
   })
 })
 
@@ -273,18 +248,6 @@ test.each([
   const nowhere = { cluster: {} as never, clock: { now: () => new Date(), sleep: async () => undefined } }
   const { code, err } = await runText(line.split(' '), nowhere)
   expect([code, err.includes(why)]).toEqual([2, true])
-})
-
-test('once restarted a drain is no longer denied: the simulator’s own word', async () => {
-  await play({ ...shape, methods: ['LiveMigrate', 'Evict'] }, async (stage) => {
-    await stage.unblock({ accept })
-    await stopInstance(stage, 'job')
-    const vmi = stage.simulated.store.read(VirtualMachineInstances, { name: 'job', namespace: 'demo' })
-    expect(vmi).toMatchObject({ spec: { evictionStrategy: 'None' }, status: { phase: 'Running' } })
-    const { out } = await kvup(stage, 'workloads unblock --all')
-    expect(out).toMatch(/db +unblocked before/)
-    expect(out).not.toContain('job')
-  })
 })
 
 test('a copy of a VM that was lent something has no loan of its own: it asks, and its settings are left or set', async () => {
