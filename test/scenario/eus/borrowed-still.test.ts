@@ -40,10 +40,9 @@ describe('what is borrowed is looked at as long as the window is open', () => {
       expect(await eusRunOn(stage, { accept, until: 'operator-4.19' })).toMatchObject({ code: 0 })
       expect(stage.methods).toEqual([])
       await setMethods(stage, ['LiveMigrate', 'Evict'])
-      const until = 'operator-4.19'
-      const asked = await eusRunOn(stage, { until })
+      const asked = await eusRunOn(stage)
       expect(asked).toMatchObject({ code: 3, error: { reason: 'override-changed' } })
-      expect(await eusRunOn(stage, { accept, until })).toMatchObject({ code: 0 })
+      expect(await eusRunOn(stage, { accept, until: 'gate-4.20' })).toMatchObject({ code: 0 })
       expect(stage.methods).toEqual([])
       expect(migrations(stage)).toBe(0)
       expect(await restoreOn(stage)).toMatchObject({ code: 0 })

@@ -121,7 +121,7 @@ describe('night E7: health checks', () => {
         { spec: { pauseRequests: ['somebody'] } },
       )
       const before = borrowedFields(stage)
-      await eusRunOn(stage, { until: 'pause-worker' })
+      await eusRunOn(stage, { until: 'channel-4.19' })
       expect(borrowedFields(stage)).toMatchObject({
         machineHealth: ['by the night shift'],
         nodeHealth: { 'worker-nodes': ['somebody', 'kvup: the platform is being updated'] },

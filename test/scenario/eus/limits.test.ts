@@ -104,18 +104,26 @@ describe('--deadline', () => {
       expect(reportOf(ended).stoppedBefore).toMatchObject({ step: 'request-4.20', because: 'deadline' })
     }))
 
-  test('a time of day is the next one from when it was typed, however long the look at the cluster takes; of abort and restore as well', () =>
+  test('a time of day is the next one from when it was typed, however long the look at the cluster takes', () =>
     play(small418, async (stage) => {
+      const soon = new Date(stage.now + 2 * minute)
+      const deadline = `${soon.getHours()}:${String(soon.getMinutes()).padStart(2, '0')}`
+      const ended = await eusRunOn(stage, { deadline }, { cluster: slowly(stage, 3 * minute) })
+      expect(ended).toMatchObject({ code: 4 })
+      expect(reportOf(ended).stoppedBefore?.because).toBe('deadline')
+      expect(borrowedFields(stage).paused['worker']).toBe(false)
+    }))
+
+  test('of abort and restore it is so as well', () =>
+    play(small418, async (stage) => {
+      await eusRunOn(stage, { until: 'pause-workload-updates' })
       const slow = { cluster: slowly(stage, 3 * minute) }
-      for (const command of [eusRunOn, eusAbortOn, restoreOn]) {
+      for (const goBack of [eusAbortOn, restoreOn]) {
         const soon = new Date(stage.now + 2 * minute)
         const deadline = `${soon.getHours()}:${String(soon.getMinutes()).padStart(2, '0')}`
-        const ended = await command(stage, { deadline }, slow)
+        const ended = await goBack(stage, { deadline }, slow)
         expect(ended).toMatchObject({ code: 4 })
         expect(reportOf(ended).stoppedBefore?.because).toBe('deadline')
-        if (command !== eusRunOn) continue
-        expect(borrowedFields(stage).paused['worker']).toBe(false)
-        await eusRunOn(stage, { until: 'pause-workload-updates' })
       }
     }))
 
