@@ -129,26 +129,31 @@ describe('night E1: nothing is written past a gate that is shut by then', () => 
       }
     }))
 
-  test('a CSV that is Failed since a step: the next is not done, and the platform does not go on', () =>
+  test.each([
+    ['csv-succeeded-4.19.8', 'operands-rolled-4.19.8'],
+    ['operator-releases-4.19-after-4.19.8', 'operator-4.19'],
+    ['operator-4.19', 'gate-4.20'],
+  ])('a CSV that is Failed since %s: %s is not done, and the platform does not go on', (before, step) =>
     play(small418, async (stage) => {
-      for (const [before, step] of [
-        ['csv-succeeded-4.19.8', 'operands-rolled-4.19.8'],
-        ['operator-releases-4.19-after-4.19.8', 'operator-4.19'],
-        ['operator-4.19', 'gate-4.20'],
-      ] as const) {
-        let fails = false
-        const cluster = lying(stage.cluster, 'clusterserviceversions', (csv) => {
-          const status = { phase: 'Failed', reason: 'ComponentUnhealthy', message: 'hco-operator is down' }
-          if (fails && csv.metadata.name.endsWith('4.19.8')) Object.assign(csv.status, status)
-          return csv
-        })
-        const onEvent = after(before, () => (fails = true))
-        const limits = { until: 'accepted-4.20', timeout: '4h' }
-        const ended = await eusRunOn(stage, limits, { cluster, onEvent })
-        expect(doneSteps(ended)).toContain(before)
-        expect(doneSteps(ended)).not.toContain(step)
-        expect(ended.text).toContain('hco-operator is down')
-        expect(platformOf(stage).status?.desired?.version).toBe('4.19.14')
-      }
-    }))
+      let fails = false
+      const cluster = lying(stage.cluster, 'clusterserviceversions', (csv) => {
+        if (fails && csv.metadata.name.endsWith('4.19.8'))
+          Object.assign(csv.status, {
+            phase: 'Failed',
+            reason: 'ComponentUnhealthy',
+            message: 'hco-operator is down',
+          })
+        return csv
+      })
+      const ended = await eusRunOn(
+        stage,
+        { until: 'accepted-4.20', timeout: '4h' },
+        { cluster, onEvent: after(before, () => (fails = true)) },
+      )
+      expect(doneSteps(ended)).toContain(before)
+      expect(doneSteps(ended)).not.toContain(step)
+      expect(ended.text).toContain('hco-operator is down')
+      expect(platformOf(stage).status?.desired?.version).toBe('4.19.14')
+    }),
+  )
 })

@@ -110,13 +110,13 @@ test('before the question of run: which cluster, how long, what warns, nothing t
     expect(text.match(/no way back/giu)).toHaveLength(1)
     expect(text).toContain('CPU, memory and volume changes wait')
     expect(text).toContain('OutdatedVirtualMachineInstanceWorkloads fires after 24 h')
-    const ended = await eusRunOn(stage, { approve: false, until: 'pause-worker' })
+    const ended = await eusRunOn(stage, { approve: false, until: 'pause-workload-updates' })
     expect(ended.text).toMatch(/time +.* of work/u)
     expect(ended.text).toContain('ends before each InstallPlan, because the Subscription is Manual')
     expect(ended.text).toContain('There is no way back to 4.18. Back up etcd and VM data now.')
+    expect((await eusStatusOn(stage)).text).toContain('CPU, memory and volume changes wait')
     const approved = await eusRunOn(stage, { until: 'channel-4.19' })
     expect(approved.text).not.toContain('ends before each InstallPlan')
-    expect((await eusStatusOn(stage)).text).toContain('CPU, memory and volume changes wait')
   }))
 
 test('a dry run says what is given back, and where, in no words of the journal', () =>

@@ -3,7 +3,7 @@ import { MachineConfigPools } from '../../../src/lib/kube/kinds/openshift-kinds.
 import { assessPlatform } from '../../../src/lib/openshift/platform-status.ts'
 import { assessPool } from '../../../src/lib/openshift/machine-config-pools.ts'
 import { minute, play, type Stage } from '../stage.ts'
-import { eus418, twoWorkers418, eusRunOn, eusStatusOn, platformOf, small418 } from './window-stage.ts'
+import { eus418, eusRunOn, eusStatusOn, platformOf, small418 } from './window-stage.ts'
 
 interface Left {
   lowSeconds: number
@@ -51,7 +51,7 @@ test('while the platform updates, what its operator says is done is taken off wh
   }))
 
 test('while the pools roll, machines that have followed are taken off', () =>
-  play(twoWorkers418, async (stage) => {
+  play(eus418, async (stage) => {
     expect(await eusRunOn(stage, { until: 'unpause-worker' })).toMatchObject({ code: 0 })
     const isRolled = () =>
       stage.simulated.store
