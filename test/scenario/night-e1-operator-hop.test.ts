@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Kind, KubeObject } from '../../src/lib/kube/object.ts'
-import { InstallPlans, OperatorConditions, Subscriptions } from '../../src/lib/kube/kinds/operator-kinds.ts'
+import { OperatorConditions, Subscriptions } from '../../src/lib/kube/kinds/operator-kinds.ts'
 import type { HyperConvergedFaults } from '../../src/simulator/hyperconverged/hyperconverged-context.ts'
 import { okdWithPatch } from './okd-with-patch.ts'
 import { okdOlm } from '../../src/simulator/olm/olm-shape.ts'
@@ -87,20 +87,6 @@ describe('night E1: the gate of an operator hop is kvup’s own', () => {
       const waited = waitingSteps(ended)
       expect([waited.has('gate-1.17.3'), waited.has('gate-1.18.1')]).toEqual([true, true])
       expect(ended.took).toBeGreaterThan(20 * minute)
-    }))
-
-  test('trap 6, naively: approved by hand it goes on, for its OperatorCondition does not forbid it', () =>
-    play({ ...okd, faults: cdi('degraded') }, async (stage) => {
-      const [subscription] = stored(stage, Subscriptions)
-      const { name, namespace = '' } = subscription?.metadata ?? { name: '' }
-      const { writer } = stage.cluster
-      await writer.mergePatch(Subscriptions, { name, namespace }, { spec: { channel: 'stable-v1.18' } })
-      await stage.until(minute)
-      const plan = stored(stage, InstallPlans).find(({ spec }) => spec?.approved === false)
-      await writer.mergePatch(InstallPlans, plan?.metadata ?? { name: '' }, { spec: { approved: true } })
-      await stage.until(5 * minute)
-      expect(stored(stage, Subscriptions)[0]?.status?.installedCSV).toContain('1.18.1')
-      expect(stage.kubevirt.status?.targetKubeVirtVersion).toBe('v1.8.4')
     }))
 
   test('a z-stream that repairs a Degraded HyperConverged goes on where that is accepted by name', () =>

@@ -89,41 +89,29 @@ describe('night E3: when HyperConverged is written', () => {
       expect(await stage.hold({ accept: ['csv-not-succeeded'] })).toMatchObject({ code: 0, took: 150 })
     }))
 
-  test.each([
-    ['the InstallPlans', 'installplans'],
-    ['the CSVs', 'clusterserviceversions'],
-    ['the Subscriptions', 'subscriptions'],
-  ])('%s may not be read: whether OLM stands still is waited for, whatever was accepted', (_, resource) =>
+  test('InstallPlans, CSVs or Subscriptions may not be read: whether OLM stands still is waited for, whatever was accepted; that nobody converts is seen all the same', () =>
     play(of118, async (stage) => {
-      const cluster = denying(stage.cluster, (_verb, plural) => plural === resource)
-      expect(await why({ kubevirt: stage.kubevirt, cluster }, ['csv-not-succeeded'])).toContain(
-        'kvup to see that OLM is idle',
-      )
-    }),
-  )
-
-  test('nothing of OLM may be read, and nobody converts: that is seen all the same', () =>
-    play(of118, async (stage) => {
+      const hiding = (resource: string) => ({
+        kubevirt: stage.kubevirt,
+        cluster: denying(stage.cluster, (_verb, plural) => plural === resource),
+      })
+      for (const resource of ['installplans', 'clusterserviceversions', 'subscriptions'])
+        expect(await why(hiding(resource), ['csv-not-succeeded'])).toContain('kvup to see that OLM is idle')
       unconverted(stage)
-      const cluster = denying(stage.cluster, (_, plural) => plural === 'subscriptions')
-      expect(await why({ kubevirt: stage.kubevirt, cluster })).toContain('to restore its conversion')
+      expect(await why(hiding('subscriptions'))).toContain('to restore its conversion')
     }))
 
-  test('no Subscription keeps it: nobody’s conversion is waited for as well, and else it is written', () =>
+  test('the CSV that the Subscription names is gone: waits, unless that was accepted; no Subscription keeps it: nobody’s conversion is waited for as well, and else it is written', () =>
     play(of118, async (stage) => {
       const cluster = lying(stage.cluster, 'subscriptions', () => undefined)
+      const gone = lying(stage.cluster, 'clusterserviceversions', () => undefined)
+      const without = { kubevirt: stage.kubevirt, cluster: gone }
+      expect(await why(without)).toContain('to be Succeeded (not found)')
+      expect(await why(without, ['csv-not-succeeded'])).toBe('written')
       const alone = { kubevirt: stage.kubevirt, cluster }
       expect(await why(alone)).toBe('written')
       unconverted(stage)
       expect(await why(alone)).toContain('to restore its conversion')
-    }))
-
-  test('the CSV that the Subscription names is gone: waits, unless that was accepted', () =>
-    play(of118, async (stage) => {
-      const cluster = lying(stage.cluster, 'clusterserviceversions', () => undefined)
-      const without = { kubevirt: stage.kubevirt, cluster }
-      expect(await why(without)).toContain('to be Succeeded (not found)')
-      expect(await why(without, ['csv-not-succeeded'])).toBe('written')
     }))
 
   test.each(['nobody-answers', 'dry-run-fails'] as const)(

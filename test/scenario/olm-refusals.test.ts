@@ -12,7 +12,7 @@ import { runText } from '../lib/run-text.ts'
 import { okdWithPatch } from './okd-with-patch.ts'
 import { nmo } from './other-operator.ts'
 import { pasteKubectl } from './pasted-kubectl.ts'
-import { minute, play, second, type Stage } from './stage.ts'
+import { minute, play, type Stage } from './stage.ts'
 
 const small = { methods: ['LiveMigrate'], workers: 1, controlPlanes: 1 }
 const okd = { ...small, olm: okdOlm() }
@@ -24,48 +24,43 @@ const stored = <T extends KubeObject>({ simulated }: Stage, kind: Kind<T>): T[] 
 
 const isOfCluster = (resource: string) => resource !== 'leases' && resource !== 'configmaps'
 
+const hcoCsv = (version: string) => `kubevirt-hyperconverged-operator.v${version}`
+const catalogOf = (name: string, entry: object) =>
+  JSON.stringify({
+    schema: 'olm.channel',
+    package: 'community-kubevirt-hyperconverged',
+    name,
+    entries: [entry],
+  })
 /** 1.18.1 replaces 1.17.3, and nothing is known of 1.17.4. */
-const okdCatalog = JSON.stringify({
-  schema: 'olm.channel',
-  package: 'community-kubevirt-hyperconverged',
-  name: 'stable-v1.18',
-  entries: [
-    {
-      name: 'kubevirt-hyperconverged-operator.v1.18.1',
-      replaces: 'kubevirt-hyperconverged-operator.v1.17.3',
-    },
-  ],
-})
+const okdCatalog = catalogOf('stable-v1.18', { name: hcoCsv('1.18.1'), replaces: hcoCsv('1.17.3') })
 
 const approvals = (stage: Stage) => stage.writes().filter(({ resource }) => resource === 'installplans')
 
 describe('kvup upgrade --method olm refuses, and nothing was changed', () => {
-  test.each([
-    { to: '1.16.0', reason: 'target-older', says: 'OLM does not downgrade' },
-    { to: '1.20.0', reason: 'target-unknown', says: 'no HyperConverged is known to bring KubeVirt v1.20.0' },
-    { to: 'v1.8.3', reason: 'target-unknown', says: '1.18.1 (v1.8.4)' },
-    { to: '1.18.0', reason: 'target-not-offered', says: '1.18.1' },
-    {
-      to: '4.18.9',
-      reason: 'target-unknown',
-      says: 'is a version of OpenShift Virtualization; this cluster runs HyperConverged',
-    },
-  ])('--to $to: $reason', ({ to, reason, says }) =>
+  test('a target that is older, unknown, not offered, or of another product', () =>
     play(okd, async (stage) => {
-      const ended = await stage.upgrade(to, brief)
-      expect(ended).toMatchObject({ code: 3, error: { reason } })
-      expect(ended.text).toContain(says)
-      expect(ended.error?.remedy.length).toBeGreaterThan(0)
+      for (const [to, reason, says] of [
+        ['1.16.0', 'target-older', 'OLM does not downgrade'],
+        ['1.20.0', 'target-unknown', 'no HyperConverged is known to bring KubeVirt v1.20.0'],
+        [
+          'v1.8.3',
+          'target-unknown',
+          'the catalog has 1.15.2 (v1.5.2), 1.16.0 (v1.6.2), 1.17.3 (v1.7.4), 1.18.1 (v1.8.4)',
+        ],
+        ['1.18.0', 'target-not-offered', '1.18.1'],
+        [
+          '4.18.9',
+          'target-unknown',
+          'is a version of OpenShift Virtualization; this cluster runs HyperConverged',
+        ],
+      ] as const) {
+        const ended = await stage.upgrade(to, brief)
+        expect([to, ended.code, ended.error?.reason]).toEqual([to, 3, reason])
+        expect(ended.text).toContain(says)
+        expect(ended.error?.remedy.length).toBeGreaterThan(0)
+      }
       expect(stage.writes()).toEqual([])
-    }),
-  )
-
-  test('a version of KubeVirt that nothing brings: what the catalog has, and no release that it lacks', () =>
-    play(okd, async (stage) => {
-      const { text } = await stage.upgrade('v1.8.3', brief)
-      expect(text).toContain(
-        'the catalog has 1.15.2 (v1.5.2), 1.16.0 (v1.6.2), 1.17.3 (v1.7.4), 1.18.1 (v1.8.4)',
-      )
     }))
 
   test('a version of KubeVirt on OpenShift, whose own patch releases are in no table', () =>
@@ -94,73 +89,36 @@ describe('kvup upgrade --method olm refuses, and nothing was changed', () => {
       expect(await both()).toEqual(['no-subscription', 'no-subscription'])
     }))
 
-  test('a Subscription in two namespaces, two HyperConvergeds, the manifest method', () =>
+  test('two HyperConvergeds, the manifest method', () =>
     play(okd, async (stage) => {
-      const [subscription] = stored(stage, Subscriptions)
-      if (!subscription) throw new Error('no Subscription')
-      const { name } = subscription.metadata
-      const other = { ...subscription, metadata: { name, namespace: 'default' } }
-      await stage.cluster.writer.create(Subscriptions, other)
-      expect(await stage.upgrade('1.18.1', brief)).toMatchObject({
-        code: 3,
-        error: { reason: 'several-subscriptions' },
-      })
-      await stage.cluster.writer.delete(Subscriptions, { name, namespace: 'default' })
       const [hco] = stored(stage, HyperConvergeds)
       if (!hco) throw new Error('no HyperConverged')
       const another = { ...hco, metadata: { name: hco.metadata.name, namespace: 'default' } }
       await stage.cluster.writer.create(HyperConvergeds, another)
-      expect(await stage.upgrade('1.18.1', brief)).toMatchObject({
-        code: 3,
-        error: { reason: 'several-hyperconvergeds' },
-      })
-      const byManifest = await stage.upgrade('v1.8.4', { ...brief, method: 'operator-manifest' })
-      expect(byManifest).toMatchObject({ code: 3, error: { reason: 'managed-by-hyperconverged' } })
+      for (const [to, method, reason] of [
+        ['1.18.1', 'auto', 'several-hyperconvergeds'],
+        ['v1.8.4', 'operator-manifest', 'managed-by-hyperconverged'],
+      ] as const)
+        expect(await stage.upgrade(to, { ...brief, method })).toMatchObject({ code: 3, error: { reason } })
       const asTyped = await stage.upgrade('1.18.1', { ...brief, method: 'operator-manifest' })
       expect(asTyped.text).toContain('kvup upgrade --to 1.18.1 --method olm')
     }))
 
-  test('a catalog file that leads somewhere else says how far it goes', () =>
+  test('a catalog file that leads somewhere else says how far it goes; one that leads past a minor alone is not refused, for OLM takes it', () =>
     play(okd, async (stage) => {
-      stage.files.set(
-        'catalog.json',
-        JSON.stringify({
-          schema: 'olm.channel',
-          package: 'community-kubevirt-hyperconverged',
-          name: 'stable-v1.18',
-          entries: [
-            {
-              name: 'kubevirt-hyperconverged-operator.v1.18.0',
-              replaces: 'kubevirt-hyperconverged-operator.v1.17.3',
-            },
-          ],
-        }),
-      )
-      const ended = await stage.upgrade('1.18.1', { ...brief, catalogFile: 'catalog.json' })
+      const named = { ...brief, catalogFile: 'catalog.json', dryRun: 'client' }
+      const short = { name: hcoCsv('1.18.0'), replaces: hcoCsv('1.17.3') }
+      stage.files.set('catalog.json', catalogOf('stable-v1.18', short))
+      const ended = await stage.upgrade('1.18.1', named)
       expect(ended).toMatchObject({ code: 3, error: { reason: 'target-unreachable' } })
       expect(ended.text).toContain('kvup upgrade --to 1.18.0 --method olm')
+      const past = { name: hcoCsv('1.19.0'), skipRange: '>=1.0.0 <1.19.0' }
+      stage.files.set('catalog.json', catalogOf('stable-v1.19', past))
+      const { text } = await stage.upgrade('1.19.0', named)
+      expect(text).toContain('from HyperConverged 1.17.3 to 1.19.0 without a release of a minor in between')
+      expect(text).toContain('(minor-skipped)')
     }))
 })
-
-test('a catalog file that leads past a minor alone: said, and not refused, for OLM takes it', () =>
-  play(okd, async (stage) => {
-    const entries = [{ name: 'kubevirt-hyperconverged-operator.v1.19.0', skipRange: '>=1.0.0 <1.19.0' }]
-    stage.files.set(
-      'catalog.json',
-      JSON.stringify({
-        schema: 'olm.channel',
-        package: 'community-kubevirt-hyperconverged',
-        name: 'stable-v1.19',
-        entries,
-      }),
-    )
-    const named = { ...brief, catalogFile: 'catalog.json', dryRun: 'client' as const }
-    const ended = await stage.upgrade('1.19.0', named)
-    expect(ended.text).toContain(
-      'from HyperConverged 1.17.3 to 1.19.0 without a release of a minor in between',
-    )
-    expect(ended.text).toContain('(minor-skipped)')
-  }))
 
 describe('night E4: the wrong InstallPlan is not approved', () => {
   test('one that would update another operator too; with --approve-also it is', () =>
@@ -244,27 +202,9 @@ describe('night E4: the wrong InstallPlan is not approved', () => {
       expect(ended.code).toBe(0)
       expect(approvals(stage)).toEqual([])
     }))
-
-  test('OLM is being slow with the status of its plan: it is not approved before that is there', () =>
-    play({ ...okd, faults: { planStatusAfter: 20 * second } }, async (stage) => {
-      expect((await stage.upgrade('1.18.1', brief)).code).toBe(0)
-      const plans = stored(stage, InstallPlans).filter(({ spec }) =>
-        spec?.clusterServiceVersionNames?.includes('kubevirt-hyperconverged-operator.v1.18.1'),
-      )
-      expect(plans).toHaveLength(1)
-    }))
 })
 
 describe('OLM and its operator in trouble', () => {
-  test('ocp 2.5: the hold by an OperatorCondition is told as one, and the gate waits for it before', () =>
-    play({ ...okd, faults: { held: 'a migration is under way' } }, async (stage) => {
-      stage.later(5 * minute, () => stage.simulated.faults.set({ held: undefined }))
-      const ended = await stage.upgrade('1.18.1', brief)
-      const waits = JSON.stringify(ended.events.filter(({ kind }) => kind === 'step-waiting'))
-      expect(waits).toContain('to let it be replaced')
-      expect(ended.code).toBe(0)
-    }))
-
   test.each([
     [{ resolutionFailed: 'constraints not satisfiable' }, 'ResolutionFailed: '],
     [{ bundleUnpackFailed: 'no such image' }, 'BundleUnpackFailed: '],
@@ -304,12 +244,6 @@ describe('OLM and its operator in trouble', () => {
       expect(ended.text).toContain(`deleting the InstallPlan does not help: ${csv} exists already`)
       expect(ended.text).toContain('By the documentation of OLM (untested)')
       expect(ended.text).not.toContain('delete installplan')
-    }))
-
-  test('ocp 2.4: Failed for a while is waited out', () =>
-    play({ ...okd, faults: { csvFailsFor: 4 * minute } }, async (stage) => {
-      expect((await stage.upgrade('1.18.1', brief)).code).toBe(0)
-      expect(stage.methods).toEqual(['LiveMigrate'])
     }))
 })
 

@@ -32,22 +32,6 @@ function channelOf({ simulated }: Stage): string | undefined {
 const back = (channel: string) =>
   new RegExp(`--type merge -p '\\{"spec":\\{"channel":"${channel}"\\}\\}' +restores the channel`, 'u')
 
-test('kvup upgrade --method olm: where nothing comes of another channel, the line back to what it was is named', () =>
-  play({ methods: ['LiveMigrate'], workers: 1, controlPlanes: 1, olm: okdOlm() }, async (stage) => {
-    const onEvent = (event: { kind: string; step?: { id: string } }) => {
-      if (event.kind === 'step-done' && event.step?.id === 'set-channel-1.18.1')
-        stage.simulated.faults.set({ resolutionFailed: 'constraints not satisfiable' })
-    }
-    const ended = await stage.upgrade(
-      '1.18.1',
-      { method: 'olm', stableFor: '5s', timeout: '4h' },
-      { onEvent },
-    )
-    expect(ended).toMatchObject({ code: 4 })
-    expect(channelOf(stage)).toBe('stable-v1.18')
-    expect(ended.text).toMatch(back('stable-v1.17'))
-  }))
-
 test('kvup eus run on OKD: the same, for the hop of its minor', () =>
   play(on419(olm), async (stage) => {
     stage.files.set('own.json', servedGraph(okd419))

@@ -55,26 +55,22 @@ test('-w looks seldom where nothing changes, and within seconds where a pool is 
 test('on a terminal a window is a line for each of its parts, as eus status has them', () =>
   play(small418, async (stage) => {
     const events: RunEvent[] = []
-    await eusRunOn(stage, { until: 'platform-4.20' }, { onEvent: (event) => events.push(event) })
+    await eusRunOn(stage, { until: 'accepted-4.20' }, { onEvent: (event) => events.push(event) })
+    // Right after a channel was changed the request waits for the update service, and says no stall.
+    const states = events.flatMap((event) =>
+      event.kind === 'step-waiting' && event.step.id === 'request-4.19'
+        ? [`${event.state.is} ${event.state.on}`]
+        : [],
+    )
+    expect(states).toContain('waiting the update service to answer for channel eus-4.20')
+    expect(states.filter((state) => state.startsWith('stalled'))).toEqual([])
     const frameAt = (step: string) => {
       const began = events.findIndex((event) => event.kind === 'step-started' && event.step.id === step)
       const run = progressOf(events.slice(0, began + 1))
       return renderLive(run, new Date(stage.now), { columns: 79, rows: 40 }, unpainted).slice(1, -1)
     }
-    const nodes = frameAt('control-plane-4.19')
-    expect(nodes.map((line) => line.slice(0, 33).trimEnd())).toEqual([
-      ' ✔ Pause automatic VM updates',
-      ' ✔ Pause pools',
-      ' ▸ Update the platform to 4.19',
-      '   Update virtualization to 4.19',
-      '   Update the platform to 4.20',
-      '   Update virtualization to 4.20',
-      '   Resume automatic VM updates',
-      '   Unpause pools',
-    ])
-    expect(nodes[2]).toMatch(/^ ▸ Update the platform to 4\.19 +/u)
     // The releases that OLM showed meanwhile are listed again for the next hop; they stay where they were done.
-    expect(frameAt('platform-4.20').map((line) => line.slice(0, 33).trimEnd())).toEqual([
+    expect(frameAt('accepted-4.20').map((line) => line.slice(0, 33).trimEnd())).toEqual([
       ' ✔ Pause automatic VM updates',
       ' ✔ Pause pools',
       ' ✔ Update the platform to 4.19',
@@ -86,32 +82,13 @@ test('on a terminal a window is a line for each of its parts, as eus status has 
     ])
   }))
 
-test('right after a channel was changed the request waits for the update service, and says no stall', () =>
-  play(small418, async (stage) => {
-    const states: string[] = []
-    const onEvent = (event: { kind: string; step?: { id: string }; state?: { is: string; on?: string } }) => {
-      if (event.kind === 'step-waiting' && event.step?.id === 'request-4.19')
-        states.push(`${event.state?.is} ${event.state?.on}`)
-    }
-    await eusRunOn(stage, { until: 'accepted-4.19' }, { onEvent })
-    expect(states).toContain('waiting the update service to answer for channel eus-4.20')
-    expect(states.filter((state) => state.startsWith('stalled'))).toEqual([])
-  }))
-
-test('an update service that does not answer is a stall, in its words', () =>
-  play(small418, async (stage) => {
-    await eusRunOn(stage, { until: 'gate-4.19' })
-    stage.simulated.faults.set({ updatesNotRetrieved: true })
-    const ended = await eusRunOn(stage)
-    expect(ended.code).toBe(4)
-    expect(ended.text).toContain('Unable to retrieve available updates')
-  }))
-
-test('--stalled-after ends it sooner, and the same line goes on once it is mended', () =>
+test('an update service that does not answer is a stall, in its words; --stalled-after ends it sooner, and the same line goes on once it is mended', () =>
   play(small418, async (stage) => {
     await eusRunOn(stage, { until: 'gate-4.19' })
     stage.simulated.faults.set({ updatesNotRetrieved: true })
     const patient = await eusRunOn(stage, { timeout: '10m' })
+    expect(patient.code).toBe(4)
+    expect(patient.text).toContain('Unable to retrieve available updates')
     const ended = await eusRunOn(stage, { timeout: '10m', stalledAfter: '2m' })
     expect(ended).toMatchObject({ code: 4, error: { reason: 'stalled' } })
     expect(ended.text).toContain('Unable to retrieve available updates')

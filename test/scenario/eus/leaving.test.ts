@@ -1,3 +1,4 @@
+import type { EusStatusDocument } from '../../../src/lib/eus/run/window-status-report.ts'
 import { describe, expect, test } from 'vitest'
 import { MachineConfigPools } from '../../../src/lib/kube/kinds/openshift-kinds.ts'
 import { ocp418to420 } from '../../../src/simulator/openshift/openshift-shape.ts'
@@ -9,20 +10,13 @@ import {
   eusAbortOn,
   restoreOn,
   eusRunOn,
+  eusStatusOn,
   platformOf,
   small418,
+  withPools,
 } from './window-stage.ts'
 
 const small41818 = { ...small418, openshift: { ...ocp418to420, ...small418.openshift, version: '4.18.18' } }
-
-const withGpu = {
-  ...small418,
-  openshift: {
-    ...ocp418to420,
-    ...small418.openshift,
-    pools: ['master', 'worker', 'gpu'].map((name) => ({ name, nodes: 1 })),
-  },
-}
 
 const firstOfHistory = (stage: Stage) => platformOf(stage).status?.history?.[0]
 
@@ -38,6 +32,14 @@ describe('night E2: a patch is a hop as well', () => {
       expect(await eusRunOn(stage, { until: 'accepted-4.18.21' })).toMatchObject({ code: 0 })
       expect(firstOfHistory(stage)).toMatchObject({ state: 'Partial', version: '4.18.21' })
       const spec = structuredClone(platformOf(stage).spec)
+      // It is a part of its own, and not filed under the pools.
+      const { parts } = (await eusStatusOn(stage)).documents.at(-1) as unknown as EusStatusDocument
+      expect(parts.map(({ name, state }) => `${state} ${name}`).slice(0, 4)).toEqual([
+        'done Pause automatic VM updates',
+        'done Pause pools',
+        'now Update the platform to 4.18.21',
+        'ahead Update the platform to 4.19',
+      ])
 
       const ended = await eusAbortOn(stage)
       expect(ended.error).toBeUndefined()
@@ -55,21 +57,16 @@ describe('night E2: a patch is a hop as well', () => {
       expect(ended.text).toContain('the platform remains at 4.18.21; there is no way back to 4.18.18')
     }))
 
-  test('not begun: the end says what was given back, and nothing of what was not borrowed', () =>
-    play(small418, async (stage) => {
-      await eusRunOn(stage, { until: 'pause-worker' })
-      const ended = await eusAbortOn(stage)
-      expect(ended.error).toBeUndefined()
-      expect(ended.text).toContain('The platform has accepted no step: the platform is at 4.18.21, as it was')
-      expect(ended.text).toContain('Restored: automatic VM updates, 1 pool')
-      expect(ended.text).not.toContain('desiredUpdate')
-    }))
-
   test('the channel was set and nothing asked for: it goes back, and both ends say to what', () =>
     play(small418, async (stage) => {
       const channel = platformOf(stage).spec?.channel
       await eusRunOn(stage, { until: 'channel-4.19' })
       expect(platformOf(stage).spec?.channel).not.toBe(channel)
+      const question = await eusAbortOn(stage, {}, { answer: async () => false })
+      expect(question.text).toMatch(
+        /Abort restores: automatic VM updates, 1 pool, 1 health check, update channel\n/u,
+      )
+      expect(question.text).toContain('Takes minutes')
       const ended = await eusAbortOn(stage)
       expect(platformOf(stage).spec?.channel).toBe(channel)
       expect(ended.text).toContain(`The platform has accepted no step: the channel becomes ${channel}`)
@@ -78,7 +75,7 @@ describe('night E2: a patch is a hop as well', () => {
 })
 
 test('a pool that is gone since, with its machines: nothing is left borrowed for it', () =>
-  play(withGpu, async (stage) => {
+  play(withPools('worker', 'gpu'), async (stage) => {
     await eusRunOn(stage, { until: 'pause-worker' })
     await stage.cluster.writer.delete(MachineConfigPools, { name: 'gpu' })
     const ended = await eusAbortOn(stage)
@@ -97,29 +94,31 @@ describe('what an abort prints to type next ends the window, and does not drive 
       await eusRunOn(stage, { until: 'accepted-4.19' })
       const ended = await eusAbortOn(stage, { approve: false }, typed)
       expect(ended.error?.reason).toBe('approval-needed')
+      expect(ended.text).toMatch(/Abort restores: automatic VM updates, 1 pool, 1 health check\n/u)
+      expect(ended.text).toMatch(/Takes .* until the nodes are updated/u)
+      expect(ended.text).toContain('--approve approves them')
       expect(remedies(ended)).toContain('kvup eus abort --graph-file graph.json --approve')
       expect(remedies(ended)).not.toContain('kvup eus run')
     }))
 
-  test.each([
-    ['vms-that-stay', []],
-    ['no-room', ['vms-that-stay']],
-  ])('%s: the line that takes it is the abort, or the restore, as it was typed', (reason, accept) =>
+  test('vms-that-stay, no-room: the line that takes it is the abort, or the restore, as it was typed', () =>
     play({ ...small418, vms: 1 }, async (stage) => {
       await eusRunOn(stage, { until: 'operator-4.19', accept: ['vms-that-stay', 'no-room'] })
-      const ended = await eusAbortOn(stage, { accept }, typed)
-      expect(ended.error?.reason).toBe(reason)
-      expect(remedies(ended)).toContain(`kvup eus abort --graph-file graph.json --accept ${reason}`)
-      expect(remedies(ended)).not.toContain('kvup eus run')
-      const restored = await restoreOn(
-        stage,
-        { pools: true, accept },
-        { commandLine: 'kvup restore-settings --pools' },
-      )
-      expect(restored.error?.reason).toBe(reason)
-      expect(remedies(restored)).toContain(`kvup restore-settings --pools --accept ${reason}`)
-    }),
-  )
+      for (const [reason, accept] of [
+        ['vms-that-stay', []],
+        ['no-room', ['vms-that-stay']],
+      ] as const) {
+        const ended = await eusAbortOn(stage, { accept: [...accept] }, typed)
+        expect(ended).toMatchObject({ code: 3, error: { reason } })
+        expect(remedies(ended)).toContain(`kvup eus abort --graph-file graph.json --accept ${reason}`)
+        expect(remedies(ended)).not.toContain('kvup eus run')
+        const commandLine = 'kvup restore-settings --pools'
+        const restored = await restoreOn(stage, { pools: true, accept: [...accept] }, { commandLine })
+        expect(restored).toMatchObject({ code: 3, error: { reason } })
+        expect(remedies(restored)).toContain(`${commandLine} --accept ${reason}`)
+      }
+      expect(borrowedFields(stage).paused['worker']).toBe(true)
+    }))
 
   test('a run of a sealed plan, which takes no other risk, is not repeated with one', () =>
     play(small418, async (stage) => {
@@ -133,19 +132,28 @@ describe('what an abort prints to type next ends the window, and does not drive 
       const ended = await eusRunOn(stage, {}, { commandLine })
       expect(ended.error?.reason).toBe('override-changed')
       expect(remedies(ended)).toContain('kvup eus run --approve --accept override-changed')
+      // That leaving it is a person's word.
+      await restoreOn(stage, { whats: ['pool-paused/worker'], keepCurrent: true })
+      expect((await stage.journal.overrides()).map(({ id }) => id)).not.toContain('pool-paused/worker')
     }))
 })
 
-test.each([
-  ['pause-workload-updates', 'depends'],
-  ['keep-baseline', 'would-change'],
-])('a dry run of abort after %s does not say of the window that it is closed already', (until, state) =>
+test('a dry run of abort does not say of the window that it is closed already; not begun, the end says what was given back, and nothing of what was not borrowed', () =>
   play(small418, async (stage) => {
-    await eusRunOn(stage, { until })
-    const mark = stage.mark
-    const ended = await eusAbortOn(stage, { dryRun: 'client' })
-    const { dryRunSteps } = ended.documents.at(-1) as unknown as EusReportDocument
-    expect(dryRunSteps?.find(({ id }) => id === 'close-window')).toMatchObject({ state })
-    expect(stage.writes(mark)).toEqual([])
-  }),
-)
+    for (const [until, state] of [
+      ['keep-baseline', 'would-change'],
+      ['pause-worker', 'depends'],
+    ]) {
+      await eusRunOn(stage, { until: until ?? '' })
+      const mark = stage.mark
+      const { documents } = await eusAbortOn(stage, { dryRun: 'client' })
+      const { dryRunSteps } = documents.at(-1) as unknown as EusReportDocument
+      expect(dryRunSteps?.find(({ id }) => id === 'close-window')).toMatchObject({ state })
+      expect(stage.writes(mark)).toEqual([])
+    }
+    const ended = await eusAbortOn(stage)
+    expect(ended.error).toBeUndefined()
+    expect(ended.text).toContain('The platform has accepted no step: the platform is at 4.18.21, as it was')
+    expect(ended.text).toContain('Restored: automatic VM updates, 1 pool')
+    expect(ended.text).not.toContain('desiredUpdate')
+  }))

@@ -2,28 +2,16 @@ import { VirtualMachines } from '../../../src/lib/kube/kinds/kubevirt-kinds.ts'
 import type { KubeObject } from '../../../src/lib/kube/object.ts'
 import { overrideAnnotation, overrideLabel } from '../../../src/lib/vms/unblock/vm-overrides.ts'
 import { ocpOlm } from '../../../src/simulator/olm/olm-shape.ts'
-import { ocp418to420 } from '../../../src/simulator/openshift/openshift-shape.ts'
 import type { Simulation } from '../../../src/simulator/simulated-cluster.ts'
 import { minute, play, type Stage, type Terminal } from '../stage.ts'
-import { borrowedFields, eusAbortOn, eusRunOn, small418 } from './window-stage.ts'
+import { borrowedFields, bothChecks, eusAbortOn, eusRunOn } from './window-stage.ts'
 import type { EusRunOptions } from '../../../src/lib/eus/run/window-run.ts'
 
 /** A window in which everything is borrowed that kvup ever borrows: methods, a pool, health checks of both kinds, approval, and of a VM its evictionStrategy. */
 const shape: Omit<Simulation, 'clock'> = {
-  ...small418,
+  ...bothChecks,
   olm: ocpOlm({ approval: 'Automatic' }),
   vms: [{ name: 'db', notMigratable: 'DisksNotLiveMigratable' }],
-  openshift: {
-    ...ocp418to420,
-    pools: [
-      { name: 'master', nodes: 1 },
-      { name: 'worker', nodes: 1 },
-    ],
-    healthChecks: [
-      { kind: 'MachineHealthCheck', name: 'workers', pool: 'worker' },
-      { kind: 'NodeHealthCheck', name: 'worker-nodes', pool: 'worker' },
-    ],
-  },
 }
 
 const options = {

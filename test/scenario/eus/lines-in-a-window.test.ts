@@ -30,12 +30,6 @@ const rows: Record<string, Row> = {
     reason: 'plan-installs-more',
     goesOn: `${typed} --approve-also node-maintenance-operator.v5.4.0`,
   },
-  'methods that somebody sets between two runs': {
-    behind: 'platform-4.19',
-    happens: (stage) => setMethods(stage, ['LiveMigrate', 'Evict']),
-    reason: 'override-changed',
-    goesOn: `${typed} --accept override-changed`,
-  },
   'methods that somebody sets before they are given back': {
     behind: 'forecast',
     happens: (stage) => setMethods(stage, ['Evict']),

@@ -1,10 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { interrupted } from '../../../src/lib/kube/errors.ts'
 import { play, type Stage } from '../stage.ts'
 import { lying } from './lying-reader.ts'
 import {
   after,
-  deleteJournal,
   forget,
   loanIds,
   offered,
@@ -79,44 +77,14 @@ describe('what somebody else set is not overwritten unasked', () => {
       expect(channelOf(stage)).toBe('fast-4.18')
       await restoreOn(stage, { whats: ['platform-channel'], overwrite: true })
       expect(channelOf(stage)).toBe('eus-4.18')
-    }))
-
-  test('the channel: restore --keep-current keeps it, and closes the loan', () =>
-    play(small418, async (stage) => {
       await withTheirChannel(stage)
       await restoreOn(stage, { whats: ['platform-channel'], keepCurrent: true })
-      expect(channelOf(stage)).toBe('fast-4.18')
       expect(await loanIds(stage)).not.toContain('platform-channel')
       expect((await eusAbortOn(stage)).error).toBeUndefined()
       expect(channelOf(stage)).toBe('fast-4.18')
     }))
 
-  test('desiredUpdate: restore --keep-current keeps the request, which is nobody’s loan from then on', () =>
-    play(small418, async (stage) => {
-      await runToARefusal(stage, { leaveRequested: true })
-      await restoreOn(stage, { whats: ['desired-update'], keepCurrent: true })
-      expect(askedFor(stage)).toBe('4.19.14')
-      expect(await loanIds(stage)).not.toContain('desired-update')
-      expect((await eusStatusOn(stage)).text).toContain('by somebody else')
-    }))
-
-  test.each([{}, { force: false }])(
-    'desiredUpdate: what kvup took back, and a person asks for afterwards, is theirs (%o)',
-    (more) =>
-      play(small418, async (stage) => {
-        const refused = await runToARefusal(stage)
-        expect(refused.error?.reason).toBe('update-refused')
-        expect(askedFor(stage)).toBeUndefined()
-        const { version, image } = offered(stage, '4.19.14')
-        await patchPlatform(stage, { desiredUpdate: { version, image, ...more } })
-        await stage.until(2 * minute)
-        expect((await eusStatusOn(stage)).text).toContain('by somebody else')
-        await eusAbortOn(stage)
-        expect(askedFor(stage)).toBe('4.19.14')
-      }),
-  )
-
-  test('desiredUpdate: a request of kvup that a person forces is theirs', () =>
+  test('desiredUpdate: a request that a person forces is theirs; restore --keep-current keeps one, which is nobody’s loan from then on', () =>
     play(small418, async (stage) => {
       await runToARefusal(stage, { leaveRequested: true })
       expect((await eusStatusOn(stage)).text).toContain('by kvup')
@@ -124,17 +92,32 @@ describe('what somebody else set is not overwritten unasked', () => {
       expect((await eusStatusOn(stage)).text).toContain('by kvup')
       await patchPlatform(stage, { desiredUpdate: { force: true } })
       expect((await eusStatusOn(stage)).text).toContain('by somebody else')
+      await patchPlatform(stage, { desiredUpdate: { force: false } })
+      expect((await eusStatusOn(stage)).text).toContain('by kvup')
+      await restoreOn(stage, { whats: ['desired-update'], keepCurrent: true })
+      expect(askedFor(stage)).toBe('4.19.14')
+      expect(await loanIds(stage)).not.toContain('desired-update')
+      expect((await eusStatusOn(stage)).text).toContain('by somebody else')
+    }))
+
+  test('desiredUpdate: what kvup took back, and a person asks for afterwards, is theirs', () =>
+    play(small418, async (stage) => {
+      const refused = await runToARefusal(stage)
+      expect(refused.error?.reason).toBe('update-refused')
+      const { version, image } = offered(stage, '4.19.14')
+      for (const more of [{}, { force: false }]) {
+        expect(askedFor(stage)).toBeUndefined()
+        await patchPlatform(stage, { desiredUpdate: { version, image, ...more } })
+        await stage.until(2 * minute)
+        expect((await eusStatusOn(stage)).text).toContain('by somebody else')
+        if ('force' in more) continue
+        await patchPlatform(stage, { desiredUpdate: null })
+        await stage.until(2 * minute)
+      }
+      await eusAbortOn(stage)
+      expect(askedFor(stage)).toBe('4.19.14')
     }))
 })
-
-test('kvup upgrade --method olm inside of a window leaves its loan of the methods alone', () =>
-  play(small418, async (stage) => {
-    await eusRunOn(stage, { until: 'control-plane-4.19' })
-    const ended = await stage.upgrade('4.19.8', { stableFor: '5s' })
-    expect(ended.error?.reason).toBe('window-open')
-    expect(await loanIds(stage)).toContain('workload-updates')
-    expect(stage.methods).toEqual([])
-  }))
 
 const another = (stage: Stage, methods: readonly string[] = []) =>
   lying(stage.cluster, 'hyperconvergeds', (one) => {
@@ -144,26 +127,17 @@ const another = (stage: Stage, methods: readonly string[] = []) =>
   })
 
 describe('a HyperConverged that was made anew in the window, with the empty methods that it was saved with', () => {
-  test.each([
-    ['pause-worker', eusAbortOn],
-    ['operator-4.20', eusRunOn],
-  ])(
-    'behind %s: neither run nor abort is done with it, and the loan stays until it is decided',
-    (until, command) =>
-      play(small418, async (stage) => {
-        await eusRunOn(stage, { until })
-        const ended = await command(stage, {}, { cluster: another(stage) })
-        expect(ended).toMatchObject({ code: 3, error: { reason: 'changed-meanwhile' } })
-        expect(ended.text).toContain('was deleted and created again')
-        expect(await loanIds(stage)).toContain('workload-updates')
-        await restoreOn(
-          stage,
-          { whats: ['workload-updates'], keepCurrent: true },
-          { cluster: another(stage) },
-        )
-        expect(await loanIds(stage)).not.toContain('workload-updates')
-      }),
-  )
+  test('abort is not done with it, and the loan stays until it is decided', () =>
+    play(small418, async (stage) => {
+      await eusRunOn(stage, { until: 'pause-worker' })
+      const ended = await eusAbortOn(stage, {}, { cluster: another(stage) })
+      expect(ended).toMatchObject({ code: 3, error: { reason: 'changed-meanwhile' } })
+      expect(ended.text).toContain('was deleted and created again')
+      expect(await loanIds(stage)).toContain('workload-updates')
+      const terminal = { cluster: another(stage) }
+      await restoreOn(stage, { whats: ['workload-updates'], keepCurrent: true }, terminal)
+      expect(await loanIds(stage)).not.toContain('workload-updates')
+    }))
 
   test('with the methods as they were it has them back: the loan is closed, with the reason', () =>
     play(small418, async (stage) => {
@@ -178,46 +152,20 @@ describe('a HyperConverged that was made anew in the window, with the empty meth
     }))
 })
 
-describe('an update that somebody else asked for, and that is refused', () => {
-  const theirs = { desiredUpdate: { version: '4.19.17' } }
-
-  test('abort names it before and after, says how it is taken back, and leaves it', () =>
-    play(small418, async (stage) => {
-      await eusRunOn(stage, { until: 'pause-worker' })
-      stage.simulated.faults.set(refusing)
-      await stage.until(minute)
-      await patchPlatform(stage, theirs)
-      await stage.until(2 * minute)
-      const ended = await eusAbortOn(stage)
-      expect(ended.error).toBeUndefined()
-      expect(ended.text.match(/someone else requested the platform update to 4\.19\.17/gu)).toHaveLength(2)
-      expect(ended.text).toContain('oc adm upgrade --clear withdraws it')
-      expect(ended.text).not.toContain('the update request is withdrawn')
-      expect(askedFor(stage)).toBe('4.19.17')
-    }))
-
-  test('a run that meets it does not say that kvup eus abort takes it back', () =>
-    play(small418, async (stage) => {
-      const onEvent = after('channel-4.19', () => {
-        stage.simulated.faults.set(refusing)
-        void patchPlatform(stage, theirs)
-      })
-      const ended = await eusRunOn(stage, {}, { onEvent })
-      expect(ended.error?.reason).toBe('update-armed')
-      expect(ended.text).toContain('someone else requested the platform update to 4.19.17')
-      expect(ended.text).not.toContain('kvup eus abort withdraws it')
-    }))
-
-  test('a run that was ended behind its own request says that abort does', () =>
-    play(small418, async (stage) => {
-      const stop = new AbortController()
-      const onEvent = after('request-4.19', () => stop.abort(interrupted('SIGINT')), 'step-applied')
-      const ended = await eusRunOn(stage, {}, { signal: stop.signal, onEvent })
-      expect(ended.text).toContain(
-        'the platform update to 4.19.14 is requested but not started: it starts by itself; kvup eus abort withdraws it',
-      )
-    }))
-})
+test('an update that somebody else asked for, and that is refused: abort names it before and after, says how it is taken back, and leaves it', () =>
+  play(small418, async (stage) => {
+    await eusRunOn(stage, { until: 'pause-worker' })
+    stage.simulated.faults.set(refusing)
+    await stage.until(minute)
+    await patchPlatform(stage, { desiredUpdate: { version: '4.19.17' } })
+    await stage.until(2 * minute)
+    const ended = await eusAbortOn(stage)
+    expect(ended.error).toBeUndefined()
+    expect(ended.text.match(/someone else requested the platform update to 4\.19\.17/gu)).toHaveLength(2)
+    expect(ended.text).toContain('oc adm upgrade --clear withdraws it')
+    expect(ended.text).not.toContain('the update request is withdrawn')
+    expect(askedFor(stage)).toBe('4.19.17')
+  }))
 
 const heldAndForgotten = async (stage: Stage) => {
   await eusRunOn(stage, { until: 'pause-workload-updates' })
@@ -226,38 +174,20 @@ const heldAndForgotten = async (stage: Stage) => {
   return stage.mark
 }
 
-test('a journal that was deleted behind the hold is no loss: what it was lies on the HyperConverged', () =>
-  play(small418, async (stage) => {
-    await eusRunOn(stage, { until: 'pause-workload-updates' })
-    await deleteJournal(stage)
-    expect((await eusRunOn(stage, { until: 'pause-worker' })).error).toBeUndefined()
-    expect(await eusAbortOn(stage)).toMatchObject({ code: 0 })
-    expect(stage.methods).toEqual(['LiveMigrate'])
-  }))
-
 describe('a journal that was deleted right behind the hold, and the note with it', () => {
-  test('run asks about methods that kvup has emptied; who takes it so is told that they stay empty', () =>
+  test('abort and run ask about methods that kvup has emptied; who takes it so goes on', () =>
     play(small418, async (stage) => {
       const mark = await heldAndForgotten(stage)
+      const aborted = await eusAbortOn(stage)
+      expect(aborted).toMatchObject({ code: 3, error: { reason: 'window-not-in-journal' } })
+      expect(aborted.text).toContain('kvup emptied workloadUpdateMethods')
+      expect(aborted.text).toContain('kvup workloads strategy set --methods LiveMigrate')
+      expect(aborted.text).toContain('kvup eus run --accept methods-empty-without-override')
       const ended = await eusRunOn(stage)
       expect(ended).toMatchObject({ code: 3, error: { reason: 'methods-empty-without-override' } })
       expect(stage.writes(mark)).toEqual([])
-      const accepted = await eusRunOn(stage, {
-        accept: ['methods-empty-without-override'],
-        until: 'pause-worker',
-      })
-      expect(accepted.error).toBeUndefined()
-    }))
-
-  test('abort does not say that there is nothing to do', () =>
-    play(small418, async (stage) => {
-      const mark = await heldAndForgotten(stage)
-      const ended = await eusAbortOn(stage)
-      expect(ended).toMatchObject({ code: 3, error: { reason: 'window-not-in-journal' } })
-      expect(ended.text).toContain('kvup emptied workloadUpdateMethods')
-      expect(ended.text).toContain('kvup workloads strategy set --methods LiveMigrate')
-      expect(ended.text).toContain('kvup eus run --accept methods-empty-without-override')
-      expect(stage.writes(mark)).toEqual([])
+      const accept = ['methods-empty-without-override']
+      expect((await eusRunOn(stage, { accept, until: 'pause-worker' })).error).toBeUndefined()
     }))
 
   test('with methods that somebody set since there is nothing to ask', () =>
@@ -267,12 +197,5 @@ describe('a journal that was deleted right behind the hold, and the note with it
       await stage.until(2 * minute)
       expect(await eusAbortOn(stage)).toMatchObject({ code: 0 })
       expect((await eusRunOn(stage, { until: 'keep-baseline' })).error).toBeUndefined()
-    }))
-
-  test('methods that were empty before the window are a warning, as ever', () =>
-    play({ ...small418, methods: [] }, async (stage) => {
-      const ended = await eusRunOn(stage, { until: 'keep-baseline' })
-      expect(ended.error).toBeUndefined()
-      expect(await eusAbortOn(stage)).toMatchObject({ code: 0 })
     }))
 })

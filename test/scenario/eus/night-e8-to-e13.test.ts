@@ -1,7 +1,5 @@
 import { describe, expect, test } from 'vitest'
 import { Nodes } from '../../../src/lib/kube/kinds/core-kinds.ts'
-import { NodeMaintenances, OldNodeMaintenances } from '../../../src/lib/kube/kinds/openshift-kinds.ts'
-import { type Subscription, Subscriptions } from '../../../src/lib/kube/kinds/operator-kinds.ts'
 import type { Kind, KubeObject } from '../../../src/lib/kube/object.ts'
 import { builtIn } from '../../../src/simulator/api/kinds/sim-kind.ts'
 import { servedCatalog } from '../../../src/simulator/olm/catalog-content.ts'
@@ -9,7 +7,7 @@ import { type BundleShape, ocpOlm } from '../../../src/simulator/olm/olm-shape.t
 import { ocp418to420, type Release } from '../../../src/simulator/openshift/openshift-shape.ts'
 import { servedGraph } from '../../../src/simulator/openshift/cluster-updates.ts'
 import { minute, play, type Stage } from '../stage.ts'
-import { writesTo } from './meanwhile.ts'
+import { askAlerts } from '../../../src/lib/openshift/firing-alerts.ts'
 import { doneSteps, eusRunOn, eusStatusOn, platformOf, small418 } from './window-stage.ts'
 
 const versionOf = (stage: Stage) => platformOf(stage).status?.desired?.version
@@ -49,14 +47,6 @@ describe('night E8: the operator is of the platform’s minor, before and after 
       const steps = doneSteps(again)
       expect(steps.indexOf('operator-4.19')).toBeLessThan(steps.indexOf('request-4.20'))
     }))
-
-  test('on OpenShift the channel of the Subscription stays as it is', () =>
-    play(small418, async (stage) => {
-      const channels = () =>
-        (stage.simulated.store.list(Subscriptions).items as Subscription[]).map(({ spec }) => spec?.channel)
-      expect(await eusRunOn(stage)).toMatchObject({ code: 0 })
-      expect(channels()).toEqual(['stable'])
-    }))
 })
 
 const release = (version: string, kubernetes: string, to: readonly string[]): Release => ({
@@ -78,70 +68,6 @@ const bundle = (version: string, kubevirt: string, more: Partial<BundleShape>): 
   ...more,
 })
 const replaces = (version: string) => `kubevirt-hyperconverged-operator.v${version}`
-
-const make = (stage: Stage, kind: Kind, name: string, nodeName: string) =>
-  stage.cluster.writer.create(kind, {
-    apiVersion: kind.apiVersion,
-    kind: kind.kind,
-    metadata: { name },
-    spec: { nodeName, reason: "it's the disk" },
-  } as KubeObject)
-
-describe('night E9: NodeMaintenance goes away with 4.11', () => {
-  const graph = [
-    release('4.10.40', '1.23.12', ['4.11.20']),
-    release('4.11.20', '1.24.6', ['4.12.5']),
-    release('4.12.5', '1.25.4', []),
-  ]
-  const old = {
-    methods: ['LiveMigrate'],
-    openshift: {
-      ...ocp418to420,
-      version: '4.10.40',
-      channel: 'eus-4.12',
-      graph,
-      pools: onePool,
-      healthChecks: [],
-    },
-    olm: ocpOlm({
-      installed: '4.10.8',
-      channels: [
-        {
-          name: 'stable',
-          entries: [
-            bundle('4.10.8', 'v1.4.0', {}),
-            bundle('4.11.4', 'v1.5.2', { replaces: replaces('4.10.8') }),
-            bundle('4.12.3', 'v1.6.2', { replaces: replaces('4.11.4') }),
-          ],
-        },
-      ],
-    }),
-  }
-  const runOn = (stage: Stage, options = {}) => {
-    stage.files.set('old.json', servedGraph({ graph }))
-    stage.files.set('old.yaml', servedCatalog(old.olm, undefined))
-    return eusRunOn(stage, { graphFile: 'old.json', catalogFile: 'old.yaml', ...options })
-  }
-
-  test('run refuses, prints the object that replaces it, and the order; carried over, it goes on', () =>
-    play(old, async (stage) => {
-      await make(stage, OldNodeMaintenances, 'worker-0-disk', 'worker-0')
-      const mark = stage.mark
-      const ended = await runOn(stage)
-      expect(ended).toMatchObject({ code: 3, error: { reason: 'node-maintenance-old' } })
-      const at = (words: string) => ended.text.indexOf(words)
-      expect(at('nodemaintenance.medik8s.io/v1beta1')).toBeGreaterThan(at('Node Maintenance Operator'))
-      expect(at('oc delete nodemaintenances.nodemaintenance.kubevirt.io worker-0-disk')).toBeGreaterThan(
-        at('nodemaintenance.medik8s.io/v1beta1'),
-      )
-      expect(stage.writes(mark)).toEqual([])
-      await make(stage, NodeMaintenances, 'worker-0-disk', 'worker-0')
-      await stage.cluster.writer.delete(OldNodeMaintenances, { name: 'worker-0-disk' })
-      const again = await runOn(stage, { until: 'request-4.11' })
-      expect(again.error).toBeUndefined()
-      expect(writesTo(stage, 'clusterversions', mark)).not.toEqual([])
-    }))
-})
 
 const claims: Kind<KubeObject & { status?: object }> = {
   apiVersion: 'v1',
@@ -169,23 +95,17 @@ describe('night E11: what the end report compares', () => {
       await writer.create(claims, claim('anew'))
       await writer.create(claims, claim('later'))
       await writer.mergePatch(Nodes, { name: 'worker-0' }, { metadata: { labels: { rack: 'b' } } })
+      const taints = [{ key: 'team', value: 'db', effect: 'PreferNoSchedule' }]
+      await writer.mergePatch(Nodes, { name: 'master-0' }, { spec: { taints } })
       const ended = await eusRunOn(stage)
       expect(ended.error).toBeUndefined()
       expect(ended.documents.at(-1)).toMatchObject({
         volumes: { changed: ['claim default/anew'], gone: ['claim default/lost'] },
-        nodes: { changed: ['worker-0'], gone: [] },
+        nodes: { changed: ['master-0', 'worker-0'], gone: [] },
       })
       expect(ended.text).toContain('volumes that are gone: claim default/lost')
       expect(ended.text).toContain('Alerts not compared')
-    }))
-
-  test('a new taint counts, and one that a drain puts on and takes away does not', () =>
-    play(small418, async (stage) => {
-      await eusRunOn(stage, { until: 'accepted-4.19' })
-      const taints = [{ key: 'team', value: 'db', effect: 'PreferNoSchedule' }]
-      await stage.cluster.writer.mergePatch(Nodes, { name: 'worker-0' }, { spec: { taints } })
-      const ended = await eusRunOn(stage)
-      expect(ended.documents.at(-1)).toMatchObject({ nodes: { changed: ['worker-0'], gone: [] } })
+      expect(ended.text).toContain(askAlerts)
     }))
 })
 
@@ -227,12 +147,5 @@ describe('night E13: what HyperConverged changes in its own spec', () => {
       })
       expect(ended.text).toContain('HyperConverged has changed and is not reverted')
       expect(stage.methods).toEqual(methods)
-    }))
-
-  test('where it rewrites nothing, nothing is listed', () =>
-    play(small418, async (stage) => {
-      const ended = await eusRunOn(stage)
-      expect(ended.documents.at(-1)).toMatchObject({ rewritten: [] })
-      expect(ended.text).not.toContain('reads otherwise')
     }))
 })

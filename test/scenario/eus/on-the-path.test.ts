@@ -11,7 +11,7 @@ import { strandingOlm } from '../../../src/simulator/olm/olm-shape.ts'
 import { ocp418to420 } from '../../../src/simulator/openshift/openshift-shape.ts'
 import { servedGraph } from '../../../src/simulator/openshift/cluster-updates.ts'
 import { play, type Stage } from '../stage.ts'
-import { doneSteps, eusRunOn, eusStatusOn, platformOf, serveFiles, small418 } from './window-stage.ts'
+import { doneSteps, eusRunOn, platformOf, serveFiles, small418 } from './window-stage.ts'
 
 /** The newest release of the operator in the odd minor, 4.19.8, has no edge to 4.20 (ocp 9.15). */
 const stranding = { ...small418, olm: strandingOlm() }
@@ -105,7 +105,8 @@ describe('what nobody knows is asked about, before anything is written', () => {
       const ended = await eusRunOn(stage, without('catalogFile'))
       expect(ended).toMatchObject({ code: 3, error: { reason: 'operator-path-unknown' } })
       expect(target(stage)).toBe('4.19.14')
-      expect(await eusRunOn(stage, { ...without('catalogFile'), accept })).toMatchObject({ code: 0 })
+      const on = { ...without('catalogFile'), accept, until: 'accepted-4.20' }
+      expect(await eusRunOn(stage, on)).toMatchObject({ code: 0 })
       expect(target(stage)).toBe('4.20.5')
     }))
 
@@ -117,56 +118,30 @@ describe('what nobody knows is asked about, before anything is written', () => {
     }))
 })
 
-test('the way that was chosen with files is gone on with without them, as status prints the line', () =>
-  play(small418, async (stage) => {
-    await eusRunOn(stage, { until: 'pause-worker' })
-    const { text } = await eusStatusOn(stage)
-    expect(text).toMatch(/kvup eus run(?: --approve)? +continues it/u)
-    const ended = await eusRunOn(stage, without('graphFile', 'catalogFile'))
-    expect(ended).toMatchObject({ code: 0 })
-    expect(doneSteps(ended)).toContain('approve-4.19.8')
-    expect(target(stage)).toBe('4.20.5')
-  }))
-
-async function seal(stage: Stage, graph: string, catalogFile: string) {
-  stage.files.set('own.json', graph)
-  const options = { accept: [], graphFile: 'own.json', catalogFile, toFile: 'plan.yaml' }
-  const ended = await stage.perform((cx) => planEus(cx, options), { commandLine: 'kvup eus plan' })
-  expect(ended.error).toBeUndefined()
-  return { plan: 'plan.yaml', graphFile: 'own.json', catalogFile }
+const edges: Readonly<Record<string, readonly string[]>> = {
+  '4.18.21': ['4.19.9'],
+  '4.19.9': ['4.19.14'],
+  '4.19.14': ['4.20.5'],
 }
+const graph = ocp418to420.graph.map((release) => ({
+  ...release,
+  to: edges[release.version] ?? [],
+  conditional: [],
+}))
+const twice = { ...small418, openshift: { ...ocp418to420, ...small418.openshift, graph } }
 
-describe('a sealed plan', () => {
-  test('holds the releases of the operator: another that OLM offers is not approved', () =>
-    play(small418, async (stage) => {
-      serveStranding(stage)
-      const sealed = await seal(stage, servedGraph(ocp418to420), 'stranding.yaml')
-      const ended = await eusRunOn(stage, sealed)
-      expect(ended).toMatchObject({ code: 3, error: { reason: 'plan-off-path' } })
-      expect(approved(stage)).not.toContain(csv('4.19.8'))
-      expect(installed(stage)).toBe(csv('4.19.5'))
-    }))
-
-  const edges: Readonly<Record<string, readonly string[]>> = {
-    '4.18.21': ['4.19.9'],
-    '4.19.9': ['4.19.14'],
-    '4.19.14': ['4.20.5'],
-  }
-  const graph = ocp418to420.graph.map((release) => ({
-    ...release,
-    to: edges[release.version] ?? [],
-    conditional: [],
+test('a sealed plan with two releases of one minor asks for each once', () =>
+  play(twice, async (stage) => {
+    serveFiles(stage)
+    stage.files.set('own.json', servedGraph({ graph }))
+    const files = { graphFile: 'own.json', catalogFile: 'catalog.yaml' }
+    const options = { accept: [], ...files, toFile: 'plan.yaml' }
+    const sealed = await stage.perform((cx) => planEus(cx, options), { commandLine: 'kvup eus plan' })
+    expect(sealed.error).toBeUndefined()
+    const ended = await eusRunOn(stage, { plan: 'plan.yaml', ...files, until: 'accepted-4.20' })
+    expect(ended.error).toBeUndefined()
+    const asked = doneSteps(ended).filter((id) => id.startsWith('request-'))
+    expect(asked).toEqual(['request-4.19.9', 'request-4.19.14', 'request-4.20'])
+    const history = platformOf(stage).status?.history?.map(({ version }) => version)
+    expect(history).toEqual(['4.20.5', '4.19.14', '4.19.9', '4.18.21'])
   }))
-  const twice = { ...small418, openshift: { ...ocp418to420, ...small418.openshift, graph } }
-
-  test('with two releases of one minor asks for each once', () =>
-    play(twice, async (stage) => {
-      serveFiles(stage)
-      const ended = await eusRunOn(stage, await seal(stage, servedGraph({ graph }), 'catalog.yaml'))
-      expect(ended.error).toBeUndefined()
-      const asked = doneSteps(ended).filter((id) => id.startsWith('request-'))
-      expect(asked).toEqual(['request-4.19.9', 'request-4.19.14', 'request-4.20'])
-      const history = platformOf(stage).status?.history?.map(({ version }) => version)
-      expect(history).toEqual(['4.20.5', '4.19.14', '4.19.9', '4.18.21'])
-    }))
-})

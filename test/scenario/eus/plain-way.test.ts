@@ -1,10 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { type EusPlanOptions, planEus } from '../../../src/commands/eus/eus-status.ts'
-import {
-  ClusterOperators,
-  Infrastructures,
-  MachineHealthChecks,
-} from '../../../src/lib/kube/kinds/openshift-kinds.ts'
+import { ClusterOperators, Infrastructures } from '../../../src/lib/kube/kinds/openshift-kinds.ts'
 import {
   type VirtualMachineInstance,
   VirtualMachineInstances,
@@ -13,7 +9,6 @@ import type { EusPlanDocument } from '../../../src/lib/eus/planned-eus.ts'
 import { okdOlm } from '../../../src/simulator/olm/olm-shape.ts'
 import { ocp418to420, okd419 } from '../../../src/simulator/openshift/openshift-shape.ts'
 import { servedGraph } from '../../../src/simulator/openshift/cluster-updates.ts'
-import { runText } from '../../lib/run-text.ts'
 import { type Ended, minute, play, type Stage, type Terminal } from '../stage.ts'
 import {
   borrowedFields,
@@ -40,6 +35,12 @@ const okd = {
     healthChecks: [{ kind: 'MachineHealthCheck', name: 'workers', pool: 'worker' }] as const,
   },
   olm: okdOlm({ installed: '1.15.2', channel: 'stable-v1.15' }),
+}
+/** At its last patch already. */
+const last419 = {
+  ...okd,
+  vms: 0,
+  openshift: { ...okd.openshift, version: '4.19.0-okd-scos.16', pools: pools(1, 1) },
 }
 const compact = { ...eus418, vms: 2, openshift: { ...ocp418to420, pools: pools(3, 0), healthChecks: [] } }
 const single = {
@@ -91,6 +92,11 @@ describe('night E10: OKD, where pools follow each hop', () => {
       expect([patch, minor]).toEqual(['4.19.0-okd-scos.16', '4.20.0-okd-scos.4'])
       before(ended, `platform-${patch}`, 'request-4.20')
       before(ended, 'request-4.20', 'operator-4.20')
+      // The workers are through before the next release is asked for, and before the operator follows.
+      before(ended, 'rolled-worker-4.19.0-okd-scos.16', 'request-4.20')
+      before(ended, 'rolled-worker', 'approve-1.16.0')
+      const ids = doneSteps(ended)
+      expect(ids).toHaveLength(new Set(ids).size)
       expect(borrowedFields(stage)).toEqual(fields)
       expect(await stage.journal.overrides()).toEqual([])
       const mark = stage.mark
@@ -98,23 +104,12 @@ describe('night E10: OKD, where pools follow each hop', () => {
       expect(stage.writes(mark)).toEqual([])
     }))
 
-  test('the workers are through before the next release is asked for, and before the operator follows', () =>
-    play(okd, async (stage) => {
-      const ended = await runOkd(stage)
-      before(ended, 'rolled-worker-4.19.0-okd-scos.16', 'request-4.20')
-      before(ended, 'rolled-worker', 'approve-1.16.0')
-      const ids = doneSteps(ended)
-      expect(ids).toHaveLength(new Set(ids).size)
-    }))
-
-  test('night E7: health checks are paused while nodes reboot, here too', () =>
-    play(okd, async (stage) => {
+  test('night E7: health checks are paused while nodes reboot, here too, and abort gives them back', () =>
+    play(last419, async (stage) => {
       await runOkd(stage, { until: 'accepted-4.20' })
-      const [check] = stage.simulated.store.list(MachineHealthChecks).items
-      expect(check?.metadata.annotations).toMatchObject({ 'cluster.x-k8s.io/paused': 'kvup' })
+      expect(borrowedFields(stage).machineHealth).toEqual(['kvup'])
       expect((await eusAbortOn(stage, ownGraph)).error).toBeUndefined()
-      const [after] = stage.simulated.store.list(MachineHealthChecks).items
-      expect(after?.metadata.annotations?.['cluster.x-k8s.io/paused']).toBeUndefined()
+      expect(borrowedFields(stage).machineHealth).toEqual([undefined])
     }))
 
   test('night E5: a VM that blocks the drains is named before anything is borrowed', () =>
@@ -124,24 +119,31 @@ describe('night E10: OKD, where pools follow each hop', () => {
       expect(ended.text).toContain('demo/stuck')
       expect(ended.text).toContain('kvup workloads unblock --all')
       expect(await stage.journal.overrides()).toEqual([])
-      expect((await stage.unblock({ accept: ['data-loss'] })).error).toBeUndefined()
-      await stage.until(minute)
-      const restarted = await runText(
-        ['workloads', 'restart', '--yes', '--accept', 'data-loss', '--accept', 'vm-restarts'],
-        { cluster: stage.cluster, clock: stage.clock },
-      )
-      expect(restarted).toMatchObject({ code: 0 })
-      const again = await runOkd(stage, { until: 'request-4.19.0-okd-scos.16' })
-      expect(again.error).toBeUndefined()
     }))
 })
 
 describe('night E10: a compact cluster, minor by minor', () => {
-  test('one command goes through all of them, each a window of its own, to where the plan says; again there is nothing to do', () =>
+  test('cut off in the first minor, or between two, the same line goes on to the end', () =>
+    play({ ...compact, vms: 0 }, async (stage) => {
+      const refused = await eusRunOn(stage, { pauseBefore: ['platform-4.20'] })
+      expect(refused).toMatchObject({ code: 2, error: { reason: 'step-not-held' } })
+      expect(refused.error?.message).toBe('platform-4.20 cannot be held: --pause-before request-4.20')
+      expect(stage.writes()).toEqual([])
+      expect(await eusRunOn(stage, { until: 'accepted-4.19' })).toMatchObject({ code: 0 })
+      expect(await eusRunOn(stage, { pauseBefore: ['request-4.20'] })).toMatchObject({ code: 0 })
+      expect(versionOf(stage)).toBe('4.19.14')
+      expect((await eusRunOn(stage, { until: 'accepted-4.20' })).error).toBeUndefined()
+      expect(versionOf(stage)).toBe('4.20.5')
+    }))
+
+  test('a sealed plan goes through all of them, each a window of its own, to where it says; again there is nothing to do', () =>
     play(compact, async (stage) => {
-      expect(planOf(await planOn(stage))).toMatchObject({ mode: 'rolling', topology: 'compact', to: '4.20' })
+      serveFiles(stage)
+      const files = { graphFile: 'graph.json', catalogFile: 'catalog.yaml' }
+      const planned = await planOn(stage, { ...files, toFile: 'plan.yaml' })
+      expect(planOf(planned)).toMatchObject({ mode: 'rolling', topology: 'compact', to: '4.20' })
       const fields = borrowedFields(stage)
-      const ended = await eusRunOn(stage)
+      const ended = await eusRunOn(stage, { plan: 'plan.yaml' })
       expect(ended.error).toBeUndefined()
       expect(versionOf(stage)).toBe('4.20.5')
       expect(ended.documents).toHaveLength(1)
@@ -151,32 +153,6 @@ describe('night E10: a compact cluster, minor by minor', () => {
       const mark = stage.mark
       expect(await eusRunOn(stage)).toMatchObject({ code: 0 })
       expect(stage.writes(mark)).toEqual([])
-    }))
-
-  test.each([{}, { to: '4.20' }])(
-    'cut off in the first minor, or between two, the same line goes on to the end: %o',
-    (target) =>
-      play(compact, async (stage) => {
-        const refused = await eusRunOn(stage, { ...target, pauseBefore: ['platform-4.20'] })
-        expect(refused).toMatchObject({ code: 2, error: { reason: 'step-not-held' } })
-        expect(refused.error?.message).toBe('platform-4.20 cannot be held: --pause-before request-4.20')
-        expect(stage.writes()).toEqual([])
-        expect(await eusRunOn(stage, { ...target, until: 'accepted-4.19' })).toMatchObject({ code: 0 })
-        expect(await eusRunOn(stage, { ...target, pauseBefore: ['request-4.20'] })).toMatchObject({ code: 0 })
-        expect(versionOf(stage)).toBe('4.19.14')
-        const ended = await eusRunOn(stage, target)
-        expect(ended.error).toBeUndefined()
-        expect(versionOf(stage)).toBe('4.20.5')
-      }),
-  )
-
-  test('a sealed plan takes effect to its end', () =>
-    play(compact, async (stage) => {
-      serveFiles(stage)
-      await planOn(stage, { graphFile: 'graph.json', catalogFile: 'catalog.yaml', toFile: 'plan.yaml' })
-      const ended = await eusRunOn(stage, { plan: 'plan.yaml' })
-      expect(ended.error).toBeUndefined()
-      expect(versionOf(stage)).toBe('4.20.5')
     }))
 })
 
@@ -199,6 +175,14 @@ describe('night E10: a single node', () => {
       expect(stage.writes(mark)).toEqual([])
     }))
 
+  test('VMs that nothing can move are not waited for: they are named, with what helps', () =>
+    play(single, async (stage) => {
+      const ended = await eusRunOn(stage, { to: '4.19', accept: ['vm-outages'] })
+      expect(ended).toMatchObject({ code: 3, error: { reason: 'vms-that-stay' } })
+      expect(ended.took).toBeLessThan(6 * 60 * minute)
+      expect(ended.text).toContain('kvup workloads restart')
+    }))
+
   test('accepted, it goes hop by hop; the report names those that were restarted and the one that is gone', () =>
     play(single, async (stage) => {
       const accept = ['vm-outages', 'vms-that-stay']
@@ -219,14 +203,6 @@ describe('night E10: a single node', () => {
           }),
         ]) as object[],
       })
-    }))
-
-  test('VMs that nothing can move are not waited for: they are named, with what helps', () =>
-    play(single, async (stage) => {
-      const ended = await eusRunOn(stage, { accept: ['vm-outages'] })
-      expect(ended).toMatchObject({ code: 3, error: { reason: 'vms-that-stay' } })
-      expect(ended.took).toBeLessThan(6 * 60 * minute)
-      expect(ended.text).toContain('kvup workloads restart')
     }))
 })
 

@@ -39,26 +39,18 @@ describe('night E5: a pool is paused only once it is through with what it was to
 const kubelets = async ({ cluster }: Stage) =>
   (await cluster.reader.list(Nodes)).map(({ status }) => status?.nodeInfo?.kubeletVersion?.slice(0, 5))
 
-const pausedAgain = (stage: Stage) =>
-  eusRunOn(stage, {}, { onEvent: after('unpause-worker', () => void patchWorkers(stage, { paused: true })) })
-
-describe('a pool that somebody pauses again right behind kvup', () => {
-  test('is named, and the window stays open; unpaused, the same command closes it', () =>
-    play(small418, async (stage) => {
-      const ended = await pausedAgain(stage)
-      expect(ended).toMatchObject({ code: 3, error: { reason: 'pool-paused-already' } })
-      expect(await eusRunOn(stage)).toMatchObject({ code: 3, error: { reason: 'pool-paused-already' } })
-      await patchWorkers(stage, { paused: false })
-      expect(await eusRunOn(stage)).toMatchObject({ code: 0 })
-      expect(await kubelets(stage)).toEqual(['v1.33', 'v1.33'])
-    }))
-
-  test('is left to them with --accept', () =>
-    play(small418, async (stage) => {
-      await pausedAgain(stage)
-      const ended = await eusRunOn(stage, { accept: ['pool-paused-already'] })
-      expect(ended).toMatchObject({ code: 0 })
-      expect(doneSteps(ended)).toContain('rolled-worker')
-      expect(borrowedFields(stage).paused['worker']).toBe(true)
-    }))
-})
+test('a pool that somebody pauses again right behind kvup is named, or left to them with --accept, and the window stays open; unpaused, the same command closes it', () =>
+  play(small418, async (stage) => {
+    const onEvent = after('unpause-worker', () => void patchWorkers(stage, { paused: true }))
+    const ended = await eusRunOn(stage, {}, { onEvent })
+    expect(ended).toMatchObject({ code: 3, error: { reason: 'pool-paused-already' } })
+    expect(await eusRunOn(stage)).toMatchObject({ code: 3, error: { reason: 'pool-paused-already' } })
+    const accept = ['pool-paused-already']
+    const left = await eusRunOn(stage, { accept, until: 'rolled-worker' })
+    expect(left).toMatchObject({ code: 0 })
+    expect(doneSteps(left)).toContain('rolled-worker')
+    expect(borrowedFields(stage).paused['worker']).toBe(true)
+    await patchWorkers(stage, { paused: false })
+    expect(await eusRunOn(stage)).toMatchObject({ code: 0 })
+    expect(await kubelets(stage)).toEqual(['v1.33', 'v1.33'])
+  }))

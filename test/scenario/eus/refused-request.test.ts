@@ -3,7 +3,7 @@ import { interrupted } from '../../../src/lib/kube/errors.ts'
 import { play, type Stage } from '../stage.ts'
 import { beforeWrite } from './before-write.ts'
 import { after, loanIds, refusing } from './meanwhile.ts'
-import { doneSteps, eusRunOn, platformOf, small418 } from './window-stage.ts'
+import { doneSteps, eusAbortOn, eusRunOn, eusStatusOn, platformOf, small418 } from './window-stage.ts'
 
 const minute = 60_000
 const askedFor = (stage: Stage) => platformOf(stage).spec?.desiredUpdate?.version
@@ -74,14 +74,20 @@ describe('night E6: what was refused is taken back on every way out', () => {
       await expectTakenBack(stage)
     }))
 
-  test('--leave-requested leaves it, whatever ends the run', () =>
+  test('--leave-requested leaves it, whatever ends the run: status shows it armed, abort takes it back', () =>
     play(small418, async (stage) => {
+      const spec = structuredClone(platformOf(stage).spec)
       const terminal = { cluster: refusedBeforeItsEnd(stage) }
       await eusRunOn(stage, { leaveRequested: true, until: 'request-4.19' }, terminal)
       const ended = await eusRunOn(stage, { leaveRequested: true })
       expect(ended.error?.reason).toBe('update-refused')
       expect(askedFor(stage)).toBe('4.19.14')
       expect(await loanIds(stage)).toContain('desired-update')
+      const status = await eusStatusOn(stage)
+      expect(status.documents.at(-1)).toMatchObject({ armed: { version: '4.19.14', by: 'kvup' } })
+      expect(status.text).toContain('it starts by itself')
+      expect(await eusAbortOn(stage)).toMatchObject({ code: 0 })
+      expect(platformOf(stage).spec).toEqual(spec)
     }))
 
   test('what is not judged yet stays requested when a run is ended', () =>
@@ -91,5 +97,8 @@ describe('night E6: what was refused is taken back on every way out', () => {
       const ended = await eusRunOn(stage, {}, { signal: stop.signal, onEvent })
       expect(ended.code).toBe(130)
       expect(askedFor(stage)).toBe('4.19.14')
+      expect(ended.text).toContain(
+        'the platform update to 4.19.14 is requested but not started: it starts by itself; kvup eus abort withdraws it',
+      )
     }))
 })

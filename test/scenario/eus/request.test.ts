@@ -62,6 +62,8 @@ describe('a request that somebody else makes at the same time', () => {
       expect(asked).toBe(true)
       expect(ended).toMatchObject({ code: 3, error: { reason: 'update-armed' } })
       expect(ended.error?.message).toContain('4.19.10')
+      expect(ended.text).toContain('someone else requested the platform update to 4.19.10')
+      expect(ended.text).not.toContain('kvup eus abort withdraws it')
       expect(askedFor(stage)).toEqual(theirs)
     }),
   )

@@ -1,21 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { type MachineConfigPool, MachineConfigPools } from '../../../src/lib/kube/kinds/openshift-kinds.ts'
-import type { Simulation } from '../../../src/simulator/simulated-cluster.ts'
-import { ocp418to420 } from '../../../src/simulator/openshift/openshift-shape.ts'
 import { minute, play, type Stage } from '../stage.ts'
-import { doneSteps, restoreOn, eusRunOn, platformOf, small418 } from './window-stage.ts'
-
-type Shape = Omit<Simulation, 'clock'>
-
-const withPools = (...names: string[]): Shape => ({
-  ...small418,
-  openshift: {
-    ...ocp418to420,
-    ...small418.openshift,
-    healthChecks: [],
-    pools: ['master', ...names].map((name) => ({ name, nodes: 1 })),
-  },
-})
+import { doneSteps, restoreOn, eusRunOn, platformOf, withPools } from './window-stage.ts'
 
 const pools = ({ simulated }: Stage) =>
   simulated.store.list(MachineConfigPools).items as readonly MachineConfigPool[]
@@ -74,61 +60,31 @@ describe('night E5: restore --pools gives pools back as the end of a window does
       )
       expect(platformOf(stage).status?.history?.[0]).toMatchObject({ state: 'Completed' })
     }))
-
-  test('VMs that the end of the window would ask about are asked about, and nothing is unpaused', () =>
-    play({ ...withPools('worker'), vms: 1 }, async (stage) => {
-      await eusRunOn(stage, { until: 'operator-4.19', accept: taken })
-      expect(isPaused(stage, 'worker')).toBe(true)
-      const asked = await restoreOn(stage, { whats: ['pool-paused/worker'] })
-      expect(asked).toMatchObject({ code: 3, error: { reason: 'vms-that-stay' } })
-      const room = await restoreOn(stage, { whats: ['pool-paused/worker'], accept: ['vms-that-stay'] })
-      expect(room).toMatchObject({ code: 3, error: { reason: 'no-room' } })
-      expect(isPaused(stage, 'worker')).toBe(true)
-    }))
 })
-
-const taken = ['vms-block-drains', 'vms-that-stay', 'no-room']
 
 const began = (stage: Stage) => stage.journal.kept('eus to 4.20/began')
 
-describe('the window is closed with its last loan', () => {
-  test('what was kept is forgotten, and the next run begins where the platform is', () =>
-    play(withPools('worker'), async (stage) => {
-      await eusRunOn(stage, { until: 'operator-4.19' })
-      await restoreOn(stage)
-      expect(await began(stage)).toMatchObject({ from: '4.18.21' })
-      expect(await restoreOn(stage, { pools: true })).toMatchObject({ code: 0 })
-      expect(await stage.journal.overrides()).toEqual([])
-      expect(await began(stage)).toBeUndefined()
-      await stage.until(10 * minute)
-      const ended = await eusRunOn(stage, { until: 'pause-workload-updates' })
-      expect(ended.error).toBeUndefined()
-      expect(await began(stage)).toMatchObject({ from: '4.19.14', mode: 'rolling' })
-      expect(await eusRunOn(stage, { until: 'accepted-4.20' })).toMatchObject({ code: 0 })
-      expect(isPaused(stage, 'worker')).toBe(false)
-    }))
+test('the window is closed with its last loan, also by who runs again what ended right behind it; the next run begins where the platform is', () =>
+  play(withPools('worker'), async (stage) => {
+    await eusRunOn(stage, { until: 'operator-4.19' })
+    await restoreOn(stage)
+    expect(await began(stage)).toMatchObject({ from: '4.18.21' })
+    await restoreOn(stage, { pools: true, pauseBefore: ['close-window'] })
+    expect(await stage.journal.overrides()).toEqual([])
+    expect(await began(stage)).toBeDefined()
+    expect(await restoreOn(stage)).toMatchObject({ code: 0 })
+    expect(await began(stage)).toBeUndefined()
+    const mark = stage.mark
+    expect(await restoreOn(stage)).toMatchObject({ code: 0 })
+    expect(stage.writes(mark)).toEqual([])
+  }))
 
-  test('a restore that ended right behind its last loan closes it when it is run again', () =>
-    play(withPools('worker'), async (stage) => {
-      await eusRunOn(stage, { until: 'operator-4.19' })
-      await restoreOn(stage, { pools: true, pauseBefore: ['close-window'] })
-      expect(await stage.journal.overrides()).toEqual([])
-      expect(await began(stage)).toBeDefined()
-      expect(await restoreOn(stage)).toMatchObject({ code: 0 })
-      expect(await began(stage)).toBeUndefined()
-      const mark = stage.mark
-      expect(await restoreOn(stage)).toMatchObject({ code: 0 })
-      expect(stage.writes(mark)).toEqual([])
-    }))
-
-  test('nor does a run take what such a restore has left for what it began with', () =>
-    play(withPools('worker'), async (stage) => {
-      await eusRunOn(stage, { until: 'operator-4.19' })
-      await restoreOn(stage, { pools: true, pauseBefore: ['close-window'] })
-      await stage.until(10 * minute)
-      expect(await eusRunOn(stage, { until: 'accepted-4.20' })).toMatchObject({ code: 0 })
-      expect(await began(stage)).toMatchObject({ from: '4.19.14', mode: 'rolling' })
-      expect(await eusRunOn(stage, { until: 'platform-4.20' })).toMatchObject({ code: 0 })
-      expect(isPaused(stage, 'worker')).toBe(false)
-    }))
-})
+test('nor does a run take what such a restore has left for what it began with', () =>
+  play(withPools('worker'), async (stage) => {
+    await eusRunOn(stage, { until: 'operator-4.19' })
+    await restoreOn(stage, { pools: true, pauseBefore: ['close-window'] })
+    await stage.until(10 * minute)
+    expect(await eusRunOn(stage, { until: 'accepted-4.20' })).toMatchObject({ code: 0 })
+    expect(await began(stage)).toMatchObject({ from: '4.19.14', mode: 'rolling' })
+    expect(isPaused(stage, 'worker')).toBe(false)
+  }))

@@ -1,10 +1,13 @@
+// 8 s: each death is another window; `KVUP_EVERY_DEATH=1` tries all.
 import { describe, expect, test } from 'vitest'
 import { planEus } from '../../../src/commands/eus/eus-status.ts'
-import { isEvery } from '../killed.ts'
+import { isEvery, shuffled } from '../killed.ts'
 import { Killed, mortal } from '../mortal-cluster.ts'
 import { minute, play, type Stage } from '../stage.ts'
+import { seal } from './meanwhile.ts'
 import { type Trail, trailOf } from './trail.ts'
 import { eusRunOn, eusStatusOn, small418 } from './window-stage.ts'
+import type { EusRunOptions } from '../../../src/lib/eus/run/window-run.ts'
 
 async function unbroken(): Promise<Trail> {
   let trail: Trail = { hops: [], places: [] }
@@ -17,27 +20,19 @@ async function unbroken(): Promise<Trail> {
 
 const whole = await unbroken()
 
-/** The stage's own is left out. */
-const noCatalog = (accept: readonly string[]) => ({ accept, catalogFile: undefined }) as object
-
 /** Dies as soon as it looks at the cluster in that state. */
-async function cutOff(
-  stage: Stage,
-  place: string,
-  options: { accept?: readonly string[] } = {},
-): Promise<void> {
+async function cutOff(stage: Stage, place: string, typed: Partial<EusRunOptions> = {}): Promise<void> {
   const trail = trailOf(stage)
   const cluster = mortal(stage.cluster, { afterCallWhen: () => trail.places.includes(place) })
-  const typed = options.accept === undefined ? {} : noCatalog(options.accept)
   const killed = eusRunOn(stage, typed, { cluster, host: 'dead' }).catch((error: unknown) => error)
   await cluster.death
   expect(await killed).toBeInstanceOf(Killed)
 }
 
-/** All would take a minute: those between two hops of the platform, where it is the operator's turn. `KVUP_EVERY_DEATH=1` tries all. */
-const places = whole.places
-  .slice(1)
-  .filter((place) => isEvery || place.startsWith('platform 4.19.14 Completed'))
+/** By default one between two hops of the platform, where it is the operator's turn, and one of a sealed plan, drawn by the seed. */
+const places = whole.places.slice(1)
+const between = places.filter((place) => place.startsWith('platform 4.19.14 Completed'))
+const drawn = (from: readonly string[]) => (isEvery ? places : shuffled(from, (one) => one).slice(0, 1))
 
 test('the unbroken window goes over every release of the operator that its catalogs lead to', () =>
   expect(whole.hops).toEqual([
@@ -50,24 +45,35 @@ test('the unbroken window goes over every release of the operator that its catal
     'operator 4.20.1',
   ]))
 
-describe.each([
-  ...(isEvery ? [['at once', 0] as const] : []),
-  ['when what was under way has come to its end', 15 * minute] as const,
-])('gone on with %s', (_when, pause) => {
-  test.each(places)('cut off at: %s: the same hops are made', (place) =>
+describe.each([...(isEvery ? [0] : []), 15 * minute])('gone on with after %i ms', (pause) => {
+  test.each(drawn(between))('cut off at: %s: the same hops are made', (place) =>
     play(small418, async (stage) => {
       const { hops } = trailOf(stage)
       await cutOff(stage, place)
       await stage.until(pause)
-      const ended = await eusRunOn(stage, {}, { host: 'other' })
+      expect((await eusRunOn(stage, {}, { host: 'other' })).error).toBeUndefined()
+      expect(hops).toEqual(whole.hops)
+    }),
+  )
+
+  test.each(drawn(places))('cut off at: %s: a sealed plan makes the same hops', (place) =>
+    play(small418, async (stage) => {
+      await seal(stage)
+      const file = stage.files.get('plan.yaml')
+      const { hops } = trailOf(stage)
+      await cutOff(stage, place, { plan: 'plan.yaml' })
+      await stage.until(pause)
+      const ended = await eusRunOn(stage, { plan: 'plan.yaml' }, { host: 'other' })
+      expect(ended.text).not.toContain('the cluster has changed')
       expect(ended.error).toBeUndefined()
       expect(hops).toEqual(whole.hops)
+      expect(stage.files.get('plan.yaml')).toBe(file)
     }),
   )
 })
 
-/** As it is typed by who has neither graph nor catalog. */
-const withoutFiles = { accept: ['operator-path-unknown'] } as const
+/** As it is typed by who has no catalog: the stage's own is left out. */
+const withoutFiles = { accept: ['operator-path-unknown'], catalogFile: undefined } as object
 
 test.each([
   ['with its files', {}],
@@ -76,7 +82,7 @@ test.each([
   '%s, left while a release of the operator waits for its approval: status and plan name it, and promise nothing',
   (_how, options) =>
     play(small418, async (stage) => {
-      await cutOff(stage, places.find((place) => place.includes('rolls, 4.19.5 installed')) ?? '', options)
+      await cutOff(stage, between.find((place) => place.includes('rolls, 4.19.5 installed')) ?? '', options)
       await stage.until(15 * minute)
       const { documents } = await eusStatusOn(stage)
       expect(documents).toMatchObject([

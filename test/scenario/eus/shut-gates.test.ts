@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { okdOlm } from '../../../src/simulator/olm/olm-shape.ts'
 import type { ClusterVersion } from '../../../src/lib/kube/kinds/openshift-kinds.ts'
 import { condition } from '../../../src/lib/kube/object.ts'
+import type { Cluster } from '../../../src/lib/kube/cluster.ts'
 import { play } from '../stage.ts'
 import { doneSteps, eusRunOn, platformOf, type Shape, small418 } from './window-stage.ts'
 import { beforeWrite } from './before-write.ts'
@@ -17,6 +18,22 @@ function isProgressing(cv: ClusterVersion): void {
 const isIntent = (text: string) => text.includes('approve-1.18.1') && text.includes('intends')
 
 const okd: Shape = { methods: ['LiveMigrate'], workers: 1, controlPlanes: 1, olm: okdOlm() }
+
+const unread = { code: 3, error: { reason: 'gate-not-readable' } }
+type Seen = (cluster: Cluster, isOff: () => boolean) => Cluster
+const sayingNo =
+  (type: string, message: string): Seen =>
+  (cluster, isOff) =>
+    lying(cluster, 'hyperconvergeds', (hco) => {
+      for (const one of hco.status.conditions)
+        if (isOff() && one.type === type) Object.assign(one, { status: 'False', reason: 'X', message })
+      return hco
+    })
+const hiding =
+  (fits: (verb: string, plural: string, name?: string) => boolean): Seen =>
+  (cluster, isOff) =>
+    denying(cluster, (verb, plural, name) => isOff() && fits(verb, plural, name))
+const lists = (verb: string, plural: string) => verb === 'list' && plural === 'hyperconvergeds'
 
 describe('night E1: nothing is written past a gate that is shut by then', () => {
   test('platform: HyperConverged is Degraded between the gate and the request, which waits for the update service', () =>
@@ -66,73 +83,51 @@ describe('night E1: nothing is written past a gate that is shut by then', () => 
       expect(writesTo(stage, 'installplans')).toEqual([])
     }))
 
-  test('platform: HyperConverged may not be listed any more (403), and says Upgradeable=False', () =>
+  test.each<[what: string, seen: Seen, ends: object, says: string]>([
+    [
+      'HyperConverged may not be listed any more, and says Upgradeable=False',
+      (cluster, isOff) => hiding(lists)(sayingNo('Upgradeable', 'no')(cluster, isOff), isOff),
+      { code: 3 },
+      '',
+    ],
+    ['HyperConverged says Available=False', sayingNo('Available', 'cdi is away'), { code: 4 }, 'cdi is away'],
+    [
+      'clusteroperators may not be read any more',
+      hiding((_, plural) => plural === 'clusteroperators'),
+      unread,
+      'kube-apiserver supports its kubelets',
+    ],
+    [
+      'admin gates may not be read any more',
+      hiding((_, plural, name) => plural === 'configmaps' && name === 'admin-gates'),
+      unread,
+      'an acknowledgement is needed',
+    ],
+  ])('platform: %s', (_, seen, ends, says) =>
     play(small418, async (stage) => {
       let off = false
-      const saysNo = lying(stage.cluster, 'hyperconvergeds', (hco) => {
-        for (const one of hco.status.conditions)
-          if (off && one.type === 'Upgradeable')
-            Object.assign(one, { status: 'False', reason: 'X', message: 'no' })
-        return hco
-      })
-      const cluster = denying(
-        saysNo,
-        (verb, plural) => off && verb === 'list' && plural === 'hyperconvergeds',
-      )
       const onEvent = after('pause-worker', () => (off = true))
-      await eusRunOn(stage, { until: 'accepted-4.19' }, { cluster, onEvent })
-      expect(writesTo(stage, 'clusterversions')).toEqual([])
-    }))
-
-  test.each([
-    ['clusteroperators', 'kube-apiserver supports its kubelets'],
-    ['configmaps', 'an acknowledgement is needed'],
-  ])('platform: %s may not be read any more: nobody knows whether %s', (plural, what) =>
-    play(small418, async (stage) => {
-      let off = false
-      const isHidden = (of: string, name = '') =>
-        off && of === plural && (of !== 'configmaps' || name === 'admin-gates')
-      const cluster = denying(stage.cluster, (_verb, of, name) => isHidden(of, name))
-      const onEvent = after('pause-worker', () => (off = true))
+      const cluster = seen(stage.cluster, () => off)
       const ended = await eusRunOn(stage, { until: 'accepted-4.19' }, { cluster, onEvent })
-      expect(ended).toMatchObject({ code: 3, error: { reason: 'gate-not-readable' } })
-      expect(ended.error?.message).toContain(what)
+      expect(ended).toMatchObject(ends)
+      expect(ended.text).toContain(says)
       expect(writesTo(stage, 'clusterversions')).toEqual([])
     }),
   )
 
-  test('platform: HyperConverged says Upgradeable=True, and Available=False', () =>
-    play(small418, async (stage) => {
-      let away = false
-      const cluster = lying(stage.cluster, 'hyperconvergeds', (hco) => {
-        for (const one of hco.status.conditions)
-          if (away && one.type === 'Available')
-            Object.assign(one, { status: 'False', reason: 'CDINotAvailable', message: 'cdi is away' })
-        return hco
-      })
-      const onEvent = after('pause-worker', () => (away = true))
-      const ended = await eusRunOn(stage, { until: 'accepted-4.19' }, { cluster, onEvent })
-      expect(ended.code).toBe(4)
-      expect(ended.text).toContain('cdi is away')
-      expect(writesTo(stage, 'clusterversions')).toEqual([])
-    }))
-
-  const busy: readonly (readonly [string, (cv: ClusterVersion) => void])[] = [
-    ['is Progressing', isProgressing],
-    ['has a spec that its status is not yet about', ({ metadata }) => (metadata.generation = 99)],
-  ]
-  test.each(busy)('night E4: no InstallPlan is approved while the ClusterVersion %s', (_, edit) =>
+  test('night E4: no InstallPlan is approved while the ClusterVersion is Progressing, or has a spec that its status is not yet about', () =>
     play(small418, async (stage) => {
       await eusRunOn(stage, { until: 'control-plane-4.19' })
       const mark = stage.mark
-      const cluster = lying(stage.cluster, 'clusterversions', (cv) => {
-        edit(cv)
-        return cv
-      })
-      await eusRunOn(stage, { until: 'approve-4.19.5' }, { cluster })
-      expect(writesTo(stage, 'installplans', mark)).toEqual([])
-    }),
-  )
+      for (const edit of [isProgressing, ({ metadata }: ClusterVersion) => (metadata.generation = 99)]) {
+        const cluster = lying(stage.cluster, 'clusterversions', (cv) => {
+          edit(cv)
+          return cv
+        })
+        expect((await eusRunOn(stage, { until: 'approve-4.19.5' }, { cluster })).code).not.toBe(0)
+        expect(writesTo(stage, 'installplans', mark)).toEqual([])
+      }
+    }))
 
   test.each([
     ['csv-succeeded-4.19.8', 'operands-rolled-4.19.8'],

@@ -1,93 +1,71 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { history } from '../../../src/commands/history.ts'
 import { status } from '../../../src/commands/status/status.ts'
 import { Leases } from '../../../src/lib/kube/kinds/core-kinds.ts'
 import { errorLines } from '../../../src/lib/output/error-text.ts'
 import { paintFor, printedLine } from '../../../src/lib/output/terminal.ts'
 import { leaseName } from '../../../src/lib/engine/lease.ts'
-import { type Ended, play, type Stage } from '../stage.ts'
-import { borrowedFields, eusAbortOn, restoreOn, eusRunOn, eusStatusOn, small418 } from './window-stage.ts'
+import { type Ended, minute, play, type Stage } from '../stage.ts'
+import { borrowedFields, eusRunOn, eusStatusOn, small418 } from './window-stage.ts'
 
 const statusOn = (stage: Stage): Promise<Ended> =>
   stage.perform((cx) => status(cx, {}), { commandLine: 'kvup status' })
 
-test('before the question nothing is said twice', () =>
+const historyOn = (stage: Stage): Promise<Ended> =>
+  stage.perform((cx) => history(cx).then(() => 0), { commandLine: 'kvup history' })
+
+test('between hops: status, eus status, history, the question of run and restore name the commands of the window, who is at work, and what is borrowed', () =>
   play(small418, async (stage) => {
-    const { text } = await eusRunOn(stage, { until: 'keep-baseline' })
-    expect(text.match(/volume changes wait/gu)).toHaveLength(1)
-    expect(text.match(/no way back/giu)).toHaveLength(1)
+    const before418 = borrowedFields(stage)
+    await eusRunOn(stage, { until: 'operator-4.19' })
+    const { text } = await statusOn(stage)
+    expect(text).toContain('paused of MachineConfigPool worker, was false')
+    expect(text).not.toMatch(/kvup (?:restore-settings|workloads resume-updates)\n/u)
+    expect(text.match(/kvup eus abort/gu)).toHaveLength(1)
+    expect(text.match(/kvup history/gu)).toHaveLength(1)
+    const told = await historyOn(stage)
+    expect(told.text).not.toMatch(/kvup (?:restore-settings|workloads resume-updates)\n/u)
+    expect(told.text).toContain('kvup restore-settings workload-updates     # restores it')
+
+    const free = await eusStatusOn(stage)
+    expect(free.text).toMatch(
+      /kvup eus run --approve {5}continues it\nOr: kvup eus abort --approve {5}ends it/u,
+    )
+    await hold(stage, 'jane@elsewhere/7192/e02e1cda')
+    const busy = await eusStatusOn(stage)
+    expect(busy.text).toContain('another kvup is running: jane@elsewhere')
+    expect(busy.text).not.toMatch(/kvup eus (?:run|abort)/u)
+    expect(busy.text).toMatch(/^EUS upgrade 4\.18 → 4\.20: updating .*\nNext: kvup eus status -w/u)
+    await stage.until(minute)
+
+    expect((await asked(stage)).questions).toEqual(['Continue the EUS upgrade 4.18 → 4.20 (now at 4.19.14)?'])
+
+    // Without a name nothing is restored, unless that risk is taken by name; a pool never.
+    const held = borrowedFields(stage)
+    const refused = await stage.restore({}, { yes: true })
+    expect(refused).toMatchObject({ code: 3 })
+    expect(refused.text).toContain('window-open')
+    expect(refused.text).toContain('kvup eus abort')
+    expect(borrowedFields(stage)).toEqual(held)
+    const taken = await stage.restore({ accept: ['window-open'] }, { yes: true })
+    expect(taken).toMatchObject({ code: 0 })
+    expect(borrowedFields(stage)).toEqual({ ...before418, paused: held.paused })
+    expect((await stage.journal.overrides()).map(({ id }) => id)).toEqual(['pool-paused/worker'])
+    expect(taken.text).toMatch(
+      /\ntemporary changes: pool\/worker\n {2}(?:→|->) kvup eus abort {5}# restores them\n/u,
+    )
+    expect(taken.text.match(/temporary changes: pool\/worker/gu)).toHaveLength(1)
   }))
 
-describe('what a window borrowed', () => {
-  test('status and history name the commands of the window, not those of an upgrade, and which pool it is', () =>
-    play(small418, async (stage) => {
-      await eusRunOn(stage, { until: 'operator-4.19' })
-      const { text } = await statusOn(stage)
-      expect(text).toContain('paused of MachineConfigPool worker, was false')
-      expect(text).not.toMatch(/kvup (?:restore-settings|workloads resume-updates)\n/u)
-      expect(text.match(/kvup eus abort/gu)).toHaveLength(1)
-      expect(text.match(/kvup history/gu)).toHaveLength(1)
-      const told = await stage.perform((cx) => history(cx).then(() => 0), { commandLine: 'kvup history' })
-      expect(told.text).not.toMatch(/kvup (?:restore-settings|workloads resume-updates)\n/u)
-      expect(told.text).toContain('kvup restore-settings workload-updates     # restores it')
-    }))
-
-  test('restore names what stays borrowed once, with a line to paste', () =>
-    play(small418, async (stage) => {
-      await eusRunOn(stage, { until: 'operator-4.19' })
-      const { text } = await restoreOn(stage)
-      expect(text).toMatch(
-        /\ntemporary changes: pool\/worker\n {2}(?:→|->) kvup eus abort {5}# restores them\n/u,
-      )
-      expect(text.match(/temporary changes: pool\/worker/gu)).toHaveLength(1)
-    }))
-
-  test('without a name nothing is restored in the middle of a window, unless that risk is taken by name; a pool never', () =>
-    play(small418, async (stage) => {
-      await eusRunOn(stage, { until: 'operator-4.19' })
-      const held = borrowedFields(stage)
-      const refused = await stage.restore({}, { yes: true })
-      expect(refused).toMatchObject({ code: 3 })
-      expect(refused.text).toContain('window-open')
-      expect(refused.text).toContain('kvup eus abort')
-      expect(borrowedFields(stage)).toEqual(held)
-      const taken = await stage.restore({ accept: ['window-open'] }, { yes: true })
-      expect(taken).toMatchObject({ code: 0 })
-      expect(borrowedFields(stage).stored).not.toEqual(held.stored)
-      expect((await stage.journal.overrides()).map(({ id }) => id)).toEqual(['pool-paused/worker'])
-    }))
-})
-
-describe('eus status', () => {
-  test("on the way of a hop: from where to where; what was accepted is nobody's to give back", () =>
-    play(small418, async (stage) => {
-      await eusRunOn(stage, { until: 'accepted-4.19' })
-      const { text } = await eusStatusOn(stage)
-      expect(text).toContain('(control plane updating from 4.18.21 to 4.19.14)')
-      expect(text).not.toMatch(/borrowed:.*(?:desiredUpdate|channel)/u)
-    }))
-
-  test('what kvup itself asked for just now is no trouble', () =>
-    play(small418, async (stage) => {
-      await eusRunOn(stage, { until: 'request-4.19' })
-      const { text } = await eusStatusOn(stage)
-      expect(text).not.toContain('is requested by kvup')
-    }))
-
-  test('who is at work is named, and nothing is offered that would be refused', () =>
-    play(small418, async (stage) => {
-      await eusRunOn(stage, { until: 'operator-4.19' })
-      const free = await eusStatusOn(stage)
-      expect(free.text).toMatch(
-        /kvup eus run --approve {5}continues it\nOr: kvup eus abort --approve {5}ends it/u,
-      )
-      await hold(stage, 'jane@elsewhere/7192/e02e1cda')
-      const { text } = await eusStatusOn(stage)
-      expect(text).toContain('another kvup is running: jane@elsewhere')
-      expect(text).not.toMatch(/kvup eus (?:run|abort)/u)
-      expect(text).toMatch(/^EUS upgrade 4\.18 → 4\.20: updating .*\nNext: kvup eus status -w/u)
-    }))
-})
+test("eus status on the way of a hop: from where to where; what kvup itself asked for is no trouble, and what was accepted is nobody's to give back", () =>
+  play(small418, async (stage) => {
+    await eusRunOn(stage, { until: 'request-4.19' })
+    expect((await eusStatusOn(stage)).text).not.toContain('is requested by kvup')
+    await eusRunOn(stage, { until: 'accepted-4.19' })
+    const { text } = await eusStatusOn(stage)
+    expect(text).toContain('(control plane updating from 4.18.21 to 4.19.14)')
+    expect(text).not.toMatch(/borrowed:.*(?:desiredUpdate|channel)/u)
+  }))
 
 /** As `kvup eus run` does it, elsewhere. */
 async function hold({ simulated, now }: Stage, holderIdentity: string): Promise<void> {
@@ -112,59 +90,34 @@ test('without --approve the line that would end at the same place is not offered
     )
     expect(printed).toContain(`Next: ${line} --approve\n`)
     expect(printed).not.toContain('error:')
-    const told = await stage.perform((cx) => history(cx).then(() => 0), { commandLine: 'kvup history' })
+    const told = await historyOn(stage)
     expect(told.text).toMatch(/EUS upgrade 4\.18 → 4\.20 +waits for approval /u)
     expect(text).not.toContain(`${line}     continues`)
   }))
 
-/** What a person is asked who says no. */
-async function asked(stage: Stage): Promise<readonly string[]> {
+/** What a person is asked who says no, and all that is said before. */
+async function asked(stage: Stage) {
   const questions: string[] = []
-  await eusRunOn(stage, {}, { answer: async (question) => questions.push(question) > 1 })
-  return questions
+  const { text } = await eusRunOn(stage, {}, { answer: async (question) => questions.push(question) > 1 })
+  return { questions, text }
 }
 
-describe('the question of run', () => {
-  test('says what is begun: the whole upgrade, not the platform alone', () =>
-    play(small418, async (stage) => {
-      expect(await asked(stage)).toEqual([
-        'Start the EUS upgrade 4.18 → 4.20 (platform, virtualization, nodes)?',
-      ])
-    }))
-
-  test('says where one stands that goes on', () =>
-    play(small418, async (stage) => {
-      await eusRunOn(stage, { until: 'operator-4.19' })
-      expect(await asked(stage)).toEqual(['Continue the EUS upgrade 4.18 → 4.20 (now at 4.19.14)?'])
-    }))
-})
-
-describe('before the question', () => {
-  test('of run: which cluster, how long, what warns, and that it ends before each InstallPlan', () =>
-    play(small418, async (stage) => {
-      const { text } = await eusRunOn(stage, { approve: false, until: 'pause-worker' })
-      expect(text).toMatch(/time +.* of work/u)
-      expect(text).toContain('ends before each InstallPlan, because the Subscription is Manual')
-      expect(text).toContain('There is no way back to 4.18. Back up etcd and VM data now.')
-      const approved = await eusRunOn(stage, { until: 'channel-4.19' })
-      expect(approved.text).not.toContain('ends before each InstallPlan')
-    }))
-
-  test('of abort: what is given back and how long that takes; past a hop what it needs', () =>
-    play(small418, async (stage) => {
-      await eusRunOn(stage, { until: 'channel-4.19' })
-      const before = await eusAbortOn(stage, {}, { answer: async () => false })
-      expect(before.text).toMatch(
-        /Abort restores: automatic VM updates, 1 pool, 1 health check, update channel\n/u,
-      )
-      expect(before.text).toContain('Takes minutes')
-      await eusRunOn(stage, { until: 'platform-4.19' })
-      const behind = await eusAbortOn(stage, { approve: false }, { answer: async () => false })
-      expect(behind.text).toMatch(/Abort restores: automatic VM updates, 1 pool, 1 health check\n/u)
-      expect(behind.text).toMatch(/Takes .* until the nodes are updated/u)
-      expect(behind.text).toContain('--approve approves them')
-    }))
-})
+test('before the question of run: which cluster, how long, what warns, nothing twice, and that it ends before each InstallPlan', () =>
+  play(small418, async (stage) => {
+    const { questions, text } = await asked(stage)
+    expect(questions).toEqual(['Start the EUS upgrade 4.18 → 4.20 (platform, virtualization, nodes)?'])
+    expect(text.match(/volume changes wait/gu)).toHaveLength(1)
+    expect(text.match(/no way back/giu)).toHaveLength(1)
+    expect(text).toContain('CPU, memory and volume changes wait')
+    expect(text).toContain('OutdatedVirtualMachineInstanceWorkloads fires after 24 h')
+    const ended = await eusRunOn(stage, { approve: false, until: 'pause-workload-updates' })
+    expect(ended.text).toMatch(/time +.* of work/u)
+    expect(ended.text).toContain('ends before each InstallPlan, because the Subscription is Manual')
+    expect(ended.text).toContain('There is no way back to 4.18. Back up etcd and VM data now.')
+    expect((await eusStatusOn(stage)).text).toContain('CPU, memory and volume changes wait')
+    const approved = await eusRunOn(stage, { until: 'channel-4.19' })
+    expect(approved.text).not.toContain('ends before each InstallPlan')
+  }))
 
 test('a dry run says what is given back, and where, in no words of the journal', () =>
   play(small418, async (stage) => {

@@ -3,12 +3,11 @@ import type { Kind, KubeObject } from '../../../src/lib/kube/object.ts'
 import {
   ClusterServiceVersions,
   HyperConvergeds,
-  InstallPlans,
   Subscriptions,
 } from '../../../src/lib/kube/kinds/operator-kinds.ts'
 import { okdOlm } from '../../../src/simulator/olm/olm-shape.ts'
 import { runText } from '../../lib/run-text.ts'
-import { approveWhateverIsThere, pendingPlans, toChannel } from '../naive-person.ts'
+import { approveWhateverIsThere, toChannel } from '../naive-person.ts'
 import { minute, play, type Stage } from '../stage.ts'
 import { after } from './meanwhile.ts'
 
@@ -20,20 +19,13 @@ const csvOf = (version: string) => `kubevirt-hyperconverged-operator.v${version}
 
 const stored = <T extends KubeObject>({ simulated }: Stage, kind: Kind<T>, where: object = {}): T[] =>
   simulated.store.list(kind, where).items as T[]
-const own = (stage: Stage, version: string) =>
-  stored(stage, ClusterServiceVersions, { namespace }).find(
-    ({ metadata }) => metadata.name === csvOf(version),
-  )
 const subscription = (stage: Stage, packageName = 'community-kubevirt-hyperconverged') =>
   stored(stage, Subscriptions).find(({ spec }) => spec?.name === packageName)
-const planFor = (stage: Stage, version: string) =>
-  stored(stage, InstallPlans).find(({ spec }) => spec?.clusterServiceVersionNames?.includes(csvOf(version)))
 const running = (stage: Stage) => ({
   operator: stored(stage, HyperConvergeds)[0]?.status?.versions?.find(({ name }) => name === 'operator')
     ?.version,
   kubevirt: stage.kubevirt.status?.observedKubeVirtVersion,
 })
-const before = { operator: '1.17.3', kubevirt: 'v1.7.4' }
 const upgraded = { operator: '1.18.1', kubevirt: 'v1.8.4' }
 
 const hold = { held: 'a backup is under way' }
@@ -51,34 +43,6 @@ const statusOf = async ({ cluster, clock }: Stage): Promise<string> =>
   (await runText(['status', '-o', 'wide'], { cluster, clock })).out
 
 describe('trap 11: a hold of OLM looks like an upgrade that is stuck, or done', () => {
-  test('naively, by plan, Subscription and the CSV before, it is done: nothing was upgraded', () =>
-    play(okd, async (stage) => {
-      await approvedWhileHeld(stage)
-      expect(planFor(stage, '1.18.1')?.status?.phase).toBe('Complete')
-      expect(subscription(stage)?.status).toMatchObject({
-        state: 'AtLatestKnown',
-        installedCSV: csvOf('1.18.1'),
-      })
-      expect(own(stage, '1.17.3')?.status?.phase).toBe('Replacing')
-      expect(own(stage, '1.18.1')?.status?.reason).toBe('OperatorConditionNotUpgradeable')
-      expect(running(stage)).toEqual(before)
-    }))
-
-  test('naively, as one that is stuck, approved again and deleted: it never goes on, also once the hold is over', () =>
-    play(okd, async (stage) => {
-      await approvedWhileHeld(stage)
-      await approveWhateverIsThere(stage)
-      await stage.until(5 * minute)
-      expect(running(stage)).toEqual(before)
-      await stage.cluster.writer.delete(ClusterServiceVersions, { namespace, name: csvOf('1.18.1') })
-      await stage.until(5 * minute)
-      stage.simulated.faults.set({ held: undefined })
-      await stage.until(60 * minute)
-      expect(running(stage)).toEqual(before)
-      expect(subscription(stage)?.status?.state).toBe('UpgradePending')
-      expect(own(stage, '1.17.3')?.status?.phase).toBe('Replacing')
-    }))
-
   test('kvup says of a CSV that is gone that nobody makes it again, and waits for nothing else', () =>
     play(okd, async (stage) => {
       await approvedWhileHeld(stage)
@@ -142,68 +106,7 @@ const argocd = {
 } as const
 const arbitrary = { ...small, olm: okdOlm({ subscription: 'my-virtualization', others: [argocd] }) }
 
-/** `oc get csv`, of one namespace or of all (-A). */
-const listed = (stage: Stage, where: object = {}) =>
-  stored(stage, ClusterServiceVersions, where).map(({ metadata, status }) => ({
-    namespace: metadata.namespace,
-    name: metadata.name,
-    phase: status?.phase,
-    reason: status?.reason,
-  }))
-
 describe('trap 14: whose CSV it is, what its Subscription is called, and which channel leads on', () => {
-  test('naively, by the first CSV of its namespace: it is Succeeded while HyperConverged’s own does not come up', () =>
-    play(arbitrary, async (stage) => {
-      stage.simulated.faults.set({ csvFails: true })
-      await toChannel(stage, 'stable-v1.18')
-      await stage.until(minute)
-      await approveWhateverIsThere(stage)
-      await stage.until(20 * minute)
-      const [first] = listed(stage, { namespace })
-      expect(first).toMatchObject({ name: 'argocd-operator.v0.12.0', phase: 'Succeeded', reason: 'Copied' })
-      expect(own(stage, '1.18.1')?.status?.phase).not.toBe('Succeeded')
-      expect(await statusOf(stage)).toMatch(
-        /CSV +\S+ stalled: kubevirt-hyperconverged-operator\.v1\.18\.1 has failed to install 3 times/u,
-      )
-    }))
-
-  test('naively, by the first of all namespaces that fits: there is neither Subscription nor HyperConverged', () =>
-    play(arbitrary, async (stage) => {
-      const found = listed(stage).filter(({ name }) => name.startsWith('kubevirt-hyperconverged-operator'))
-      expect(found.length).toBeGreaterThan(1)
-      const [first] = found
-      expect(first).toMatchObject({ namespace: 'default', reason: 'Copied' })
-      for (const kind of [Subscriptions, HyperConvergeds] as Kind[])
-        expect(stored(stage, kind, { namespace: first?.namespace })).toEqual([])
-    }))
-
-  test.each(['openshift-cnv', namespace])(
-    'naively, by the name that is documented, in %s: not found',
-    (place) =>
-      play(arbitrary, async (stage) => {
-        for (const name of [
-          'hco-operatorhub',
-          'kubevirt-hyperconverged',
-          'community-kubevirt-hyperconverged',
-        ])
-          expect((await stage.cluster.reader.get(Subscriptions, { namespace: place, name })).is).toBe(
-            'absent',
-          )
-        expect(subscription(stage, 'kubevirt-hyperconverged')).toBeUndefined()
-      }),
-  )
-
-  test('naively, waiting in the channel that it is in: no plan leads to the next minor', () =>
-    play(arbitrary, async (stage) => {
-      await stage.until(2 * 60 * minute)
-      expect(subscription(stage)).toMatchObject({
-        spec: { channel: 'stable-v1.17' },
-        status: { state: 'AtLatestKnown' },
-      })
-      expect(pendingPlans(stage)).toEqual([])
-      expect(running(stage)).toEqual(before)
-    }))
-
   test('kvup finds it by its package whatever it is called, sets the channel of the minor, and touches no other', () =>
     play(arbitrary, async (stage) => {
       expect(await statusOf(stage)).toMatch(

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
 import { isWrite } from '../../../src/simulator/api/api-request.ts'
-import { Killed, mortal } from '../mortal-cluster.ts'
 import { minute, play, second, type Stage } from '../stage.ts'
 import {
   borrowedFields,
@@ -21,9 +20,9 @@ const firstOn = (stage: Stage) => ({ cluster: as(stage, 'first'), host: 'one' })
 const secondOn = (stage: Stage) => ({ cluster: as(stage, 'second'), host: 'two' })
 
 describe('two engineers at one window', () => {
-  test('while one runs it, a second run, abort or restore exits 6, names who is at work, and writes nothing', () =>
+  test('while one runs it, a second run, abort or restore exits 6, names who is at work, and writes nothing; who takes over goes on at once, and the one before writes nothing any more', () =>
     play(small418, async (stage) => {
-      const first = eusRunOn(stage, { until: 'control-plane-4.19' }, firstOn(stage))
+      const first = eusRunOn(stage, {}, firstOn(stage))
       await stage.until(20 * minute)
       const others = [
         await eusRunOn(stage, {}, secondOn(stage)),
@@ -38,7 +37,15 @@ describe('two engineers at one window', () => {
       }
       expect(await eusStatusOn(stage, {}, secondOn(stage))).toMatchObject({ code: 0 })
       expect(writesBy(stage, 'second')).toEqual([])
-      expect(await first).toMatchObject({ code: 0 })
+      const overrides = await stage.journal.overrides()
+      expect(new Set(overrides.map(({ by }) => by))).toEqual(new Set(['jane@one']))
+      const mark = stage.mark
+      const takeOver = stage.holder ?? ''
+      const other = eusRunOn(stage, { takeOver, until: 'control-plane-4.19' }, secondOn(stage))
+      expect(await first).toMatchObject({ code: 6, error: { reason: 'lock-lost' } })
+      expect(await other).toMatchObject({ code: 0 })
+      expect(writesBy(stage, 'first', mark)).toEqual([])
+      expect(versionOf(stage)).toBe('4.19.14')
     }))
 
   test('two that begin in the same moment: one wins, the other is told, and each setting is borrowed once', () =>
@@ -51,66 +58,27 @@ describe('two engineers at one window', () => {
       expect(await eusAbortOn(stage)).toMatchObject({ code: 0 })
       expect(borrowedFields(stage)).toEqual(before)
     }))
-
-  test('who takes over goes on at once; the one before ends at its next write, and writes nothing any more', () =>
-    play(small418, async (stage) => {
-      const first = eusRunOn(stage, {}, firstOn(stage))
-      await stage.until(20 * minute)
-      const mark = stage.mark
-      const takeOver = stage.holder ?? ''
-      const other = eusRunOn(stage, { takeOver, until: 'operator-4.19' }, secondOn(stage))
-      expect(await first).toMatchObject({ code: 6, error: { reason: 'lock-lost' } })
-      expect(await other).toMatchObject({ code: 0 })
-      expect(writesBy(stage, 'first', mark)).toEqual([])
-      expect(versionOf(stage)).toBe('4.19.14')
-    }))
-
-  test('the first one’s laptop dies while the platform rolls: a second laptop goes on to the end, and gives back what the first had borrowed', () =>
-    play(small418, async (stage) => {
-      const before = borrowedFields(stage)
-      const cluster = mortal(as(stage, 'first'), { afterCallWhen: () => versionOf(stage) === '4.19.14' })
-      const killed = eusRunOn(stage, {}, { cluster, host: 'one' }).catch((error: unknown) => error)
-      await cluster.death
-      expect(await killed).toBeInstanceOf(Killed)
-      const overrides = await stage.journal.overrides()
-      expect(new Set(overrides.map(({ by }) => by))).toEqual(new Set(['jane@one']))
-      const ended = await eusRunOn(stage, {}, secondOn(stage))
-      expect(ended.error).toBeUndefined()
-      expect(versionOf(stage)).toBe('4.20.5')
-      expect(borrowedFields(stage)).toEqual(before)
-      expect(await stage.journal.overrides()).toEqual([])
-    }))
 })
 
 const toPatch = { method: 'olm', stableFor: '5s' } as const
 
-describe('kvup upgrade beside a window that is open', () => {
-  test('is refused by name: it would give the methods back in the middle of it', () =>
-    play(small418, async (stage) => {
-      await eusRunOn(stage, { until: 'platform-4.19' })
-      const [held, mark] = [borrowedFields(stage), stage.mark]
-      const ended = await stage.upgrade('4.19.8', toPatch)
-      expect(ended).toMatchObject({ code: 3, error: { reason: 'window-open' } })
-      expect(ended.text).toContain('kvup eus run')
-      expect(ended.text).toContain('--leave-paused')
-      expect(stage.writes(mark)).toEqual([])
-      expect(borrowedFields(stage)).toEqual(held)
-    }))
-
-  test('with --leave-paused it takes the operator along, and what the window has borrowed stays borrowed', () =>
-    play(small418, async (stage) => {
-      const before = borrowedFields(stage)
-      await eusRunOn(stage, { until: 'control-plane-4.19' })
-      const overrides = await stage.journal.overrides()
-      const ended = await stage.upgrade('4.19.8', { ...toPatch, leavePaused: true })
-      expect(ended.error).toBeUndefined()
-      expect(ended.text).toContain('are paused until kvup eus run')
-      const again = await stage.upgrade('4.19.8', { ...toPatch, leavePaused: true })
-      for (const { text } of [ended, again])
-        expect(text).not.toMatch(/kvup workloads (?:restore|resume-updates)/u)
-      expect(stage.methods).toEqual([])
-      expect(await stage.journal.overrides()).toEqual(overrides)
-      expect(await eusRunOn(stage)).toMatchObject({ code: 0 })
-      expect(borrowedFields(stage)).toEqual(before)
-    }))
-})
+test('kvup upgrade beside a window that is open is refused by name; with --leave-paused it takes the operator along, and what the window has borrowed stays borrowed', () =>
+  play(small418, async (stage) => {
+    await eusRunOn(stage, { until: 'control-plane-4.19' })
+    const [held, mark] = [borrowedFields(stage), stage.mark]
+    const refused = await stage.upgrade('4.19.8', toPatch)
+    expect(refused).toMatchObject({ code: 3, error: { reason: 'window-open' } })
+    expect(refused.text).toContain('kvup eus run')
+    expect(refused.text).toContain('--leave-paused')
+    expect(stage.writes(mark)).toEqual([])
+    const overrides = await stage.journal.overrides()
+    const ended = await stage.upgrade('4.19.8', { ...toPatch, leavePaused: true })
+    expect(ended.error).toBeUndefined()
+    expect(ended.text).toContain('are paused until kvup eus run')
+    const again = await stage.upgrade('4.19.8', { ...toPatch, leavePaused: true })
+    for (const { text } of [ended, again])
+      expect(text).not.toMatch(/kvup workloads (?:restore|resume-updates)/u)
+    expect(borrowedFields(stage)).toEqual(held)
+    expect(await stage.journal.overrides()).toEqual(overrides)
+    expect(await eusRunOn(stage, { until: 'operator-4.19' })).toMatchObject({ code: 0 })
+  }))

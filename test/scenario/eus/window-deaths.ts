@@ -104,11 +104,11 @@ export async function die(stage: Stage, command: Command, { world, deaths }: Sam
   expect(end instanceof Killed || (end as { code: number }).code === 0).toBe(true)
 }
 
-/** Default: so many of those right after a write, drawn by the seed. */
-export function chosen({ worlds }: Deaths, most: number): readonly SameDeaths[] {
+/** Default: so many of those right after a write, drawn by the seed, others for each question. */
+export function chosen({ worlds }: Deaths, most: number, question = ''): readonly SameDeaths[] {
   if (isEvery) return worlds
   const afterWrites = worlds.filter(({ isAfterWrite }) => isAfterWrite)
-  return shuffled(afterWrites, ({ world }) => world).slice(0, most)
+  return shuffled(afterWrites, ({ world }) => `${question}${world}`).slice(0, most)
 }
 
 /** For the name of a test. */

@@ -26,6 +26,17 @@ export const eus418 = {
   olm: ocpOlm(),
 } as const satisfies Shape
 
+/** A control plane of one machine, and pools of one worker each. */
+export const withPools = (...names: readonly string[]): Shape => ({
+  ...eus418,
+  openshift: {
+    ...ocp418to420,
+    pools: ['master', ...names].map((name) => ({ name, nodes: 1 })),
+    healthChecks: [],
+    topology: 'HighlyAvailable',
+  },
+})
+
 /** The same with one worker, for what is played often. */
 export const small418: Shape = {
   ...eus418,
@@ -37,6 +48,19 @@ export const small418: Shape = {
     ],
     healthChecks: [{ kind: 'MachineHealthCheck', name: 'workers', pool: 'worker' }],
     topology: 'HighlyAvailable',
+  },
+}
+
+/** The same with health checks of both kinds. */
+export const bothChecks: Shape = {
+  ...small418,
+  openshift: {
+    ...ocp418to420,
+    ...small418.openshift,
+    healthChecks: [
+      { kind: 'MachineHealthCheck', name: 'workers', pool: 'worker' },
+      { kind: 'NodeHealthCheck', name: 'worker-nodes', pool: 'worker' },
+    ],
   },
 }
 
