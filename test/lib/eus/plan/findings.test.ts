@@ -1,5 +1,5 @@
+import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import type { EusClusterSnapshot } from '../../../../src/lib/eus/plan/eus-snapshot.ts'
 import { makeEusPlan } from '../../../../src/lib/eus/plan/eus-planner.ts'
 import { evidenceOf, found, itemIn } from './evidence-of.ts'
 
@@ -12,18 +12,8 @@ const always = {
   'operator-path-unknown': 'not-checked',
 }
 
-interface Row {
-  name: string
-  change: (snapshot: EusClusterSnapshot) => void
-  /** What is found besides. */
-  finds: Record<string, string>
-}
-
 const unknown = { known: false, why: 'forbidden' } as const
-const noItems = { known: true, items: [] } as const
 
-const pool = (snapshot: EusClusterSnapshot, at: number) => itemIn(snapshot.platform.pools, at)
-const worker = 1
 const condition = (type: string, status: 'True' | 'False' | 'Unknown') => ({
   type,
   status,
@@ -37,246 +27,25 @@ function set(of: { status?: { conditions?: { type: string }[] } }, one: ReturnTy
   conditions.splice(at < 0 ? conditions.length : at, at < 0 ? 0 : 1, one)
 }
 
-const rows: readonly Row[] = [
-  {
-    name: 'night E5: a pool that is updating',
-    change: (e) => {
-      set(pool(e, worker), condition('Updated', 'False'))
-      set(pool(e, worker), condition('Updating', 'True'))
-    },
-    finds: { 'pools-not-updated': 'blocker' },
-  },
-  {
-    name: 'night E5: a pool whose new configuration nobody has begun with, though it says Updated',
-    change: (e) => Object.assign(pool(e, worker).spec ?? {}, { configuration: { name: 'rendered-new' } }),
-    finds: { 'pools-not-updated': 'blocker' },
-  },
-  {
-    name: 'night E5: a pool that is paused already is not ours',
-    change: (e) => Object.assign(pool(e, worker).spec ?? {}, { paused: true }),
-    finds: { 'pool-paused-already': 'blocker' },
-  },
-  {
-    name: 'a degraded pool',
-    change: (e) => set(pool(e, worker), condition('NodeDegraded', 'True')),
-    finds: { 'pool-degraded': 'blocker' },
-  },
-  {
-    name: 'trap 18: master is never paused',
-    change: (e) => Object.assign(pool(e, 0).spec ?? {}, { paused: true }),
-    finds: { 'master-paused': 'blocker' },
-  },
-  {
-    name: 'pools that may not be read',
-    change: (e) => Object.assign(e.platform, { pools: unknown }),
-    finds: { 'pools-not-updated': 'not-checked', 'topology-unknown': 'not-checked' },
-  },
-  {
-    name: 'night E6: an update that is asked for and refused',
-    change: (e) =>
-      Object.assign(itemIn(e.platform.clusterVersion).spec ?? {}, { desiredUpdate: { version: '4.19.14' } }),
-    finds: { 'update-armed': 'blocker' },
-  },
-  {
-    name: 'trap 16: Upgradeable=False forbids the minor',
-    change: (e) => set(itemIn(e.platform.clusterVersion), condition('Upgradeable', 'False')),
-    finds: { 'platform-not-upgradeable': 'blocker' },
-  },
-  {
-    name: 'trap 16: Upgradeable=Unknown and Failing=Unknown forbid nothing',
-    change: (e) => {
-      set(itemIn(e.platform.clusterVersion), condition('Upgradeable', 'Unknown'))
-      set(itemIn(e.platform.clusterVersion), condition('Failing', 'Unknown'))
-    },
-    finds: {},
-  },
-  {
-    name: 'a platform that is failing',
-    change: (e) => set(itemIn(e.platform.clusterVersion), condition('Failing', 'True')),
-    finds: { 'platform-not-steady': 'blocker' },
-  },
-  {
-    name: 'trap 17: what kube-apiserver says of the kubelets counts, not parity',
-    change: (e) =>
-      set(itemIn(e.platform.clusterOperators, 2), {
-        type: 'Upgradeable',
-        status: 'False',
-        reason: 'KubeletMinorVersion_KubeletMinorVersionUnsupportedNextUpgrade',
-        message: 'KubeletMinorVersionUpgradeable: too far behind',
-      }),
-    finds: { 'kubelets-too-old': 'blocker' },
-  },
-  {
-    name: 'night E8: an operator that is a minor behind',
-    change: (e) =>
-      Object.assign(itemIn(e.hyperconverged).status ?? {}, {
-        versions: [{ name: 'operator', version: '4.17.30' }],
-      }),
-    finds: { 'version-in-step': 'blocker' },
-  },
-  {
-    name: 'night E8: an operator minor before the platform is there',
-    change: (e) =>
-      Object.assign(itemIn(e.hyperconverged).status ?? {}, {
-        versions: [{ name: 'operator', version: '4.19.2' }],
-      }),
-    finds: { 'version-in-step': 'blocker' },
-  },
-  {
-    name: 'trap 5: Upgradeable=Unknown of HyperConverged is not good',
-    change: (e) => set(itemIn(e.hyperconverged), condition('Upgradeable', 'Unknown')),
-    finds: { 'hyperconverged-not-good': 'blocker' },
-  },
-  {
-    name: 'trap 5: Available=False leaves Upgradeable=True, and is not good',
-    change: (e) => set(itemIn(e.hyperconverged), condition('Available', 'False')),
-    finds: { 'hyperconverged-not-good': 'blocker' },
-  },
-  {
-    name: 'trap 6: an OperatorCondition that holds',
-    change: (e) =>
-      Object.assign(itemIn(e.lifecycle.operatorConditions).spec ?? {}, {
-        overrides: [condition('Upgradeable', 'False')],
-      }),
-    finds: { 'operator-held': 'blocker' },
-  },
-  {
-    name: 'two OperatorGroups',
-    change: (e) => {
-      const group = itemIn(e.lifecycle.operatorGroups)
-      Object.assign(e.lifecycle, { operatorGroups: { known: true, items: [group, group] } })
-    },
-    finds: { 'one-operator-group': 'blocker' },
-  },
-  {
-    name: 'a catalog that does not answer',
-    change: (e) =>
-      Object.assign(itemIn(e.lifecycle.catalogSources).status?.connectionState ?? {}, {
-        lastObservedState: 'CONNECTING',
-      }),
-    finds: { 'catalog-not-healthy': 'blocker' },
-  },
-  {
-    name: 'a resolution that failed',
-    change: (e) =>
-      Object.assign(itemIn(e.lifecycle.subscriptions).status ?? {}, {
-        conditions: [condition('ResolutionFailed', 'True')],
-      }),
-    finds: { 'catalog-not-healthy': 'blocker' },
-  },
-  {
-    name: 'patches on HyperConverged',
-    change: (e) =>
-      Object.assign(itemIn(e.hyperconverged).metadata, {
-        annotations: { 'ssp.kubevirt.io/jsonpatch': '[]' },
-      }),
-    finds: { 'hyperconverged-tainted': 'warning' },
-  },
-  {
-    name: 'night E8: an operator that follows another channel than stable',
-    change: (e) => Object.assign(itemIn(e.lifecycle.subscriptions).spec ?? {}, { channel: 'candidate' }),
-    finds: { 'version-in-step': 'warning' },
-  },
-  {
-    name: 'night E10: without HyperConverged',
-    change: (e) => Object.assign(e, { hyperconverged: noItems }),
-    finds: { 'no-hyperconverged': 'blocker' },
-  },
-  {
-    name: 'night E10: HyperConverged without OLM',
-    change: (e) => Object.assign(e.lifecycle, { subscriptions: noItems }),
-    finds: { 'no-subscription': 'blocker' },
-  },
-  {
-    name: 'two Subscriptions of the package',
-    change: (e) => {
-      const one = itemIn(e.lifecycle.subscriptions)
-      Object.assign(e.lifecycle, { subscriptions: { known: true, items: [one, one] } })
-    },
-    finds: { 'several-subscriptions': 'blocker' },
-  },
-  {
-    name: 'two HyperConvergeds',
-    change: (e) => {
-      const one = itemIn(e.hyperconverged)
-      Object.assign(e, { hyperconverged: { known: true, items: [one, one] } })
-    },
-    finds: { 'several-hyperconvergeds': 'blocker' },
-  },
-  {
-    name: 'a ClusterExtension of the package',
-    change: (e) =>
-      Object.assign(e.lifecycle, {
-        clusterExtensions: {
-          known: true,
-          items: [{ apiVersion: 'v1', kind: 'ClusterExtension', metadata: { name: 'cnv' } }],
-        },
-      }),
-    finds: { 'olm-v1': 'blocker' },
-  },
-  {
-    name: 'night E10: a hosted control plane is somebody else’s',
-    change: (e) =>
-      Object.assign(itemIn(e.platform.infrastructure).status ?? {}, { controlPlaneTopology: 'External' }),
-    finds: { 'not-ours-to-update': 'blocker', 'no-window': 'info' },
-  },
-  {
-    name: 'an admin gate that nobody passed',
-    change: (e) => Object.assign(itemIn(e.platform.adminGates), { data: { 'ack-4.18-apis': 'read it' } }),
-    finds: { 'admin-gates-open': 'blocker' },
-  },
-  {
-    name: 'a gate of another minor, and one that was passed',
-    change: (e) => {
-      Object.assign(itemIn(e.platform.adminGates), {
-        data: { 'ack-4.19-apis': 'later', 'ack-4.18-apis': 'read it' },
-      })
-      Object.assign(itemIn(e.platform.adminAcks), { data: { 'ack-4.18-apis': 'true' } })
-    },
-    finds: {},
-  },
-  {
-    name: 'a degraded ClusterOperator',
-    change: (e) => set(itemIn(e.platform.clusterOperators), condition('Degraded', 'True')),
-    finds: { 'cluster-operators-degraded': 'blocker' },
-  },
-  {
-    name: 'updates that were not retrieved are not "none"',
-    change: (e) => {
-      Object.assign(itemIn(e.platform.clusterVersion).status ?? {}, { availableUpdates: null })
-      set(itemIn(e.platform.clusterVersion), condition('RetrievedUpdates', 'False'))
-    },
-    finds: { 'updates-not-retrieved': 'blocker' },
-  },
-  {
-    name: 'no list of those that were retrieved is "none"',
-    change: (e) => Object.assign(itemIn(e.platform.clusterVersion).status ?? {}, { availableUpdates: null }),
-    finds: { 'update-not-offered': 'blocker' },
-  },
-  {
-    name: 'no release of the next minor is offered',
-    change: (e) => Object.assign(itemIn(e.platform.clusterVersion).status ?? {}, { availableUpdates: [] }),
-    finds: { 'update-not-offered': 'blocker' },
-  },
-  {
-    name: 'VMs that are not known are not "none outdated"',
-    change: (e) => Object.assign(e, { instances: unknown }),
-    finds: { 'outdated-launchers': 'not-checked' },
-  },
-  {
-    name: 'Evict interrupts VMs at the end',
-    change: (e) => {
-      Object.assign(e, { methods: { known: true, items: [['LiveMigrate', 'Evict']] } })
-      Object.assign(itemIn(e.forecast), { interrupted: ['shop/legacy (restarts)'] })
-    },
-    finds: { evictions: 'blocker' },
-  },
-]
+interface Row {
+  name: string
+  /** Values by their path in what is seen of the cluster. */
+  set: Record<string, unknown>
+  /** What is found besides. */
+  finds: Record<string, string>
+}
 
-test.each(rows)('$name', async ({ change, finds }) => {
+const rows = JSON.parse(readFileSync('test/examples/eus/changed.json', 'utf8')) as Row[]
+
+test.each(rows)('$name', async ({ set: values, finds }) => {
   const snapshot = await evidenceOf(good)
   expect(found(snapshot)).toEqual(always)
-  change(snapshot)
+  for (const [path, value] of Object.entries(values)) {
+    const names = path.split('.')
+    const last = names.pop() ?? ''
+    const above = names.reduce<object>((at, name) => at[name as never], snapshot)
+    Object.assign(above, { [last]: value })
+  }
   const besides = Object.fromEntries(Object.entries(found(snapshot)).filter(([id]) => !(id in always)))
   expect(besides).toEqual(finds)
 })

@@ -5,7 +5,7 @@ import { ApiError } from '../../../../src/lib/kube/errors.ts'
 import type { Kind, KubeObject } from '../../../../src/lib/kube/object.ts'
 import { readLayers } from '../../../../src/lib/openshift/layers.ts'
 import { readSaved } from '../../../../src/lib/kube/saved/saved-file.ts'
-import { clusterOperators, clusterVersion, dump, list, moment, nodes, pool, renderedConfig } from './dumps.ts'
+import { dumpOf, rollout } from '../rollouts.ts'
 
 const vmi = (name: string, on: string) => ({
   apiVersion: 'kubevirt.io/v1',
@@ -23,39 +23,23 @@ const budget = (name: string, allowed: number) => ({
   status: { disruptionsAllowed: allowed },
 })
 
-const draining = {
-  desired: 'b',
-  state: 'Working',
-  drain: 'drain',
-  lastDrain: 'uncordon',
-  cordoned: true,
-} as const
-
 /** A cluster at rest whose pool of workers rolls, and drains worker-0; VMs on other nodes by the hundred. */
 async function rolling(): Promise<Reader> {
-  const folder = dump({
-    'cv.yaml': JSON.stringify(
-      clusterVersion({ history: [{ version: '4.14.1', started: '2026-11-01T08:00:00Z' }] }),
-    ),
-    'co.yaml': list(...clusterOperators({ version: '4.14.1' })),
-    'mcp.yaml': list(
-      pool('master'),
-      pool('worker', { machines: 1, unavailable: 1, updated: 0, wants: 'b', has: 'a' }),
-    ),
-    'node.yaml': list(...nodes('master', 3), ...nodes('worker', 1, draining)),
-    'mc.yaml': list(renderedConfig('worker', 'a', '4.13.6'), renderedConfig('master', 'a', '4.14.1')),
-    'vms.yaml': list(
-      ...Array.from({ length: 300 }, (_, at) => vmi(`web-${at}`, at === 299 ? 'worker-0' : 'worker-9')),
-      ...Array.from({ length: 60 }, (_, at) => budget(`fine-${at}`, 1)),
-      budget('web', 0),
-    ),
-  })
-  return (await readSaved(folder, 'platform')).reader
+  const example = rollout('drain-updating-by-budget')
+  const configs = rollout('nodes-by-phase').with.filter(({ kind }) => kind === 'MachineConfig')
+  const objects = [
+    ...example.with.filter(({ kind }) => !['VirtualMachineInstance', 'PodDisruptionBudget'].includes(kind)),
+    ...configs,
+    ...Array.from({ length: 300 }, (_, at) => vmi(`web-${at}`, at === 299 ? 'worker-0' : 'worker-9')),
+    ...Array.from({ length: 60 }, (_, at) => budget(`fine-${at}`, 1)),
+    budget('web', 0),
+  ]
+  return (await readSaved(dumpOf({ ...example, with: objects }), 'platform')).reader
 }
 
 const look = (reader: Reader) =>
   readLayers(reader, {
-    at: new Date(moment),
+    at: new Date('2026-11-20T12:00:00Z'),
     kubevirt: { is: 'none' },
     onPlatform: true,
     managed: false,
