@@ -6,64 +6,16 @@ import { forms, planted as plantedIn, unmarked as unmarkedOf } from '../../kube/
 import { made, recorded, recordedFiles, reported } from './recorded.ts'
 import fixture from './redacted.json' with { type: 'json' }
 
-const secrets = {
-  password: 'hunter2-secret',
-  proxy: 'http://proxyuser:pr0xypass@proxy.corp.internal:3128',
-  env: 'env-value-of-somebody',
-  note: 'private note of a tenant',
-  host: 'bastion.example.com',
-  node: 'node-7.rack2.corp.internal',
-  ip: '10.20.30.40',
-  hostname: 'guest-hostname-x',
-  applied: 'last-applied-secret-thing',
-  token: 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhIn0.c2lnbmF0dXJl',
-}
-
-const path = (name: string): string => `spec.template.spec.containers[virt-operator].env[${name}].value`
+const { secrets } = fixture
 
 /** A plan with all of them, where a manifest or a VM would have them. */
 const planted = (): ReportSource => {
+  const { fields, findings, vm, events } = fixture.planted
   const { document } = recorded('plan.json')
   const [first, ...steps] = document['steps'] as { changes: object[] }[]
-  const fields = [
-    { path: path('DB_PASSWORD'), from: 'x', to: secrets.password },
-    { path: path('HTTPS_PROXY'), to: secrets.proxy },
-    { path: path('MY_SETTING'), to: secrets.env },
-    { path: path('VIRT_API_IMAGE'), to: 'quay.io/kubevirt/virt-api:v1.8.4' },
-    { path: 'metadata.annotations["tenant.example/note"]', to: secrets.note },
-    { path: 'metadata.annotations["kubectl.kubernetes.io/last-applied-configuration"]', to: secrets.applied },
-    { path: 'spec.template.spec.hostname', to: secrets.hostname },
-  ]
   const object = { apiVersion: 'apps/v1', kind: 'Deployment', namespace: 'kubevirt', name: 'virt-operator' }
-  return {
-    document: {
-      ...document,
-      steps: [
-        { ...first, changes: [...(first?.changes ?? []), { object, is: 'changed', fields }] },
-        ...steps,
-      ],
-      findings: [
-        {
-          id: 'node-ready',
-          level: 'warning',
-          summary: `${secrets.node} (${secrets.ip}, fe80::1ff:fe23:4567:890a) says: Authorization: Bearer ${secrets.token}; password=${secrets.password}`,
-          remedy: [
-            `curl -s https://${secrets.node}:10250/healthz`,
-            `read https://github.com/kubevirt/kubevirt/issues/18670`,
-          ],
-        },
-      ],
-      vm: {
-        metadata: {
-          annotations: { 'tenant.example/note': secrets.note, 'kubevirt.io/storage-observed': 'v1' },
-        },
-        spec: { hostname: secrets.hostname, env: [{ name: 'OTHER_VALUE', value: secrets.env }] },
-      },
-    },
-    events: [
-      { event: 'remark', at: '2026-11-27T20:25:26Z', text: `no answer from https://${secrets.host}:6443` },
-    ],
-  }
+  const changes = [...(first?.changes ?? []), { object, is: 'changed', fields }]
+  return { document: { ...document, steps: [{ ...first, changes }, ...steps], findings, vm }, events }
 }
 
 test('what is forwarded has no secret, no annotation of a tenant and no host', () => {
