@@ -4,11 +4,12 @@ import { redacted } from '../../../src/lib/kube/saved/redact-snapshot.ts'
 import { trimmed } from '../../../src/lib/kube/saved/recording-reader.ts'
 import objects from './trust-l12-snapshots.json' with { type: 'json' }
 
-const plain = JSON.stringify(objects.judged.map(trimmed))
+const judged = objects.judged as unknown as KubeObject[]
+const plain = JSON.stringify(judged.map((one) => trimmed(one)))
 const index = { objects: 0 } as unknown as KubeObject
 const anonymous = JSON.stringify(
   redacted(
-    objects.judged.map((one) => trimmed(one) as KubeObject),
+    judged.map((one) => trimmed(one) as KubeObject),
     { home: 'kubevirt', users: [], index },
   ),
 )
@@ -38,7 +39,7 @@ describe('trust L12: a snapshot', () => {
 
 describe('trust L12: what is read for the changes of a release, redacted', () => {
   const [edit, people] = [objects.changes[0]?.roleRef, objects.changes[0]?.subjects]
-  const saved = (objects.changes as KubeObject[]).flatMap((object) => trimmed(object) ?? [])
+  const saved = (objects.changes as unknown as KubeObject[]).flatMap((object) => trimmed(object) ?? [])
   const found = redacted(saved, { home: 'kubevirt', users: [], index }).objects
 
   test('names nobody', () => {

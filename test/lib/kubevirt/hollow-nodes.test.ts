@@ -56,7 +56,7 @@ test('where no time is told a virt-handler that has just come counts', () => {
   expect(hollowNodes(inputs)?.names).toEqual(['a'])
 })
 
-const waiting = fixture.waiting as VirtualMachineInstance
+const waiting = fixture.waiting as unknown as VirtualMachineInstance
 
 /** The healthy example, one node of which has lost its device, and VMIs. */
 function withHollowNode(...vmis: readonly VirtualMachineInstance[]) {

@@ -13,7 +13,7 @@ const vmi = (spec: object): VirtualMachineInstance => ({
 
 const traitsOf = (spec: object) => traitNames.filter((name) => vmTraits[name](vmi(spec)))
 
-test.each(fixture.shapes as [object, string[]][])('%j is %j', (spec, traits) => {
+test.each(fixture.shapes as unknown as [object, string[]][])('%j is %j', (spec, traits) => {
   expect(traitsOf(spec)).toEqual(traits)
 })
 

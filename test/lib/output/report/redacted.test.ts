@@ -87,7 +87,7 @@ const forwarded = (one: unknown): string => {
   return JSON.stringify(document['one'])
 }
 
-test.each(fixture.hidden as [string, unknown][])('%s is not forwarded', (_, one) => {
+test.each(fixture.hidden as unknown as [string, unknown][])('%s is not forwarded', (_, one) => {
   expect(forwarded(one).replaceAll(/[\u00AD\u200B]/gu, '')).not.toContain('SEK')
 })
 
