@@ -9,7 +9,6 @@ const before = {
 }
 
 const { metadata, spec } = before
-const { ...untagged } = spec
 
 test.each(fixture.merges as unknown as [object, object][])('merge patch %j', (change, after) => {
   expect(mergePatched(before, change)).toEqual(after)

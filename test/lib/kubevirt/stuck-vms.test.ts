@@ -208,10 +208,6 @@ describe('why a launcher does not get on', () => {
 })
 
 describe('migrations that do not get on', () => {
-  const ended = {
-    phase: 'Failed',
-    containerStatuses: [{ name: 'compute', state: { terminated: { exitCode: 1, reason: 'Error' } } }],
-  }
   test.each(
     fixture.stuck as unknown as [
       string,

@@ -56,12 +56,11 @@ function instance(
   }
 }
 
-const evictionPath = '/spec/template/spec/evictionStrategy'
 const lentBy = (shape: Shape, vmi = instance(shape.eviction ?? 'LiveMigrate'), clusterEviction?: string) => {
   const blocking = blockingOf(machine(shape), vmi, { clusterEviction })
   return blocking.is === 'blocks' ? blocking.overrides.map(({ path, set }) => `${path} ${set}`) : blocking.is
 }
-const [toNone, toAlways] = [`${evictionPath} None`, '/spec/runStrategy Always']
+const toNone = '/spec/template/spec/evictionStrategy None'
 
 test.each(fixture.lent as unknown as [string, Shape, readonly string[] | string][])(
   'W1 %s',
@@ -84,9 +83,6 @@ test('without a strategy of its own the one of the cluster holds', () => {
   expect(lentBy({ runStrategy: 'Always' }, instance(undefined), 'LiveMigrate')).toEqual([toNone])
 })
 
-const override = (...fields: object[]) =>
-  JSON.stringify({ by: 'jane@host', at: '2026-11-20T07:00:00Z', fields })
-const eviction = (was: object = { present: false }) => ({ path: evictionPath, was, set: 'None' })
 test.each(fixture.back as unknown as [string, Shape, VirtualMachineInstance | null, object][])(
   'W1 give back: %s',
   (_, shape, vmi, expected) => {

@@ -220,12 +220,6 @@ describe('what its owner did is listed', () => {
 })
 
 describe('volumes', () => {
-  const asks = web({
-    vm: 'a',
-    vmi: '1',
-    volumes: [{ name: 'disk', persistentVolumeClaim: { claimName: 'disk' } }],
-  })
-  const asksForData = web({ vm: 'a', vmi: '1', volumes: [{ name: 'disk', dataVolume: { name: 'disk' } }] })
   const cases = fixture.volumes as unknown as (readonly [
     name: string,
     before: World,

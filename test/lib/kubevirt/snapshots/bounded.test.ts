@@ -99,8 +99,6 @@ test('night C5: what copies disks is open until it says that it is over; what is
 })
 
 test('night C4: who evicts, remediates or reboots, unless it is paused', async () => {
-  const paused = { metadata: { name: 'p', annotations: { 'cluster.x-k8s.io/paused': '' } } }
-  const updating = { status: { conditions: [{ type: 'Updating', status: 'True' }] } }
   const others = await activeOthers(serving(fixture.others))
   expect(others.map(({ resource, name, does }) => `${resource} ${name} ${does}`)).toEqual([
     'kubedeschedulers.operator.openshift.io shop/cluster evicts',

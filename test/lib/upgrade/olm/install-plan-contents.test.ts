@@ -162,8 +162,6 @@ describe('what an InstallPlan installs, from its ConfigMap', () => {
 })
 
 describe('what cannot be read is said, and nothing is called unchanged', () => {
-  const bomb = gzipSync(Buffer.alloc(8 * 1024 * 1024, 'a')).toString('base64')
-  const aliases = 'a: &a [x, x]\nb: &b [*a, *a]\nkind: [*b, *b]\n'
   test.each(fixture.unread as unknown as [string, KubeObject[], string[], string][])(
     '%s',
     async (_name, objects, forbidden, why) => {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import type { VirtualMachineInstance } from '../../../../src/lib/kube/kinds/kubevirt-kinds.ts'
 import { knownReleases } from '../../../../src/lib/releases/releases.ts'
 import { launchersOf, type OutlookRules } from '../../../../src/lib/vms/workload-updater.ts'
 import { outlookOf } from '../../../../src/lib/vms/vm-outlook.ts'

@@ -156,7 +156,7 @@ const rows: readonly Row[] = [
 
 const launcher = (image: string) => ({ inUse: image === newLauncher, old: false })
 
-test.each(rows)('facts 9.3: %s', (_, vmi, expected, more = {}) => {
+test.each(rows.map((row) => [row[0], row] as const))('facts 9.3: %s', (_, [, vmi, expected, more = {}]) => {
   const { due, ...rules } = { methods: ['LiveMigrate', 'Evict'], due: 'launcher' as const, ...more }
   expect(dueFor(vmi, newLauncher)).toBe(due)
   const { outcome, why } = outlookOf(vmi, aVm('Always'), { clusterEviction: undefined, launcher, ...rules })
