@@ -10,18 +10,18 @@ import {
   isProbing,
   type Judged,
   judgedExample,
+  layered,
+  otherFindings,
   wordsOf,
 } from '../lib/checks/check-example.ts'
-import { ofTheCluster } from '../lib/checks/other-findings/cluster.ts'
-import { ofTheInstallation } from '../lib/checks/other-findings/installation.ts'
 import { type Place, runText } from '../lib/run-text.ts'
 
 const examples: readonly (readonly [name: string, example: CheckExample])[] = [
   ['everything passes', {}],
-  ...allChecks.map(({ id }) => [id, checkExample(`${id}/failing.yaml`)] as const),
-  ...[...ofTheInstallation, ...ofTheCluster].map(
-    ([check, is, , example]) => [`${check}: ${is}`, example] as const,
-  ),
+  ...allChecks.map(({ id }) => [id, checkExample(`${id}/failing.json`)] as const),
+  ...otherFindings()
+    .filter(([, , , { cluster }]) => cluster !== layered.cluster)
+    .map(([check, is, , example]) => [`${check}: ${is}`, example] as const),
 ]
 
 /** Of a file that lacks something it is said what would have saved it; a cluster that lives has nothing to be saved. */

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import type { Reported, ReportedCheck } from '../../../src/lib/checks/check-run.ts'
 import { type Cluster, type Reader, readerWith } from '../../../src/lib/kube/cluster.ts'
+import type { PolicyRule } from '../../../src/lib/kube/kinds/extension-kinds.ts'
 import type { KubeObject } from '../../../src/lib/kube/object.ts'
 import type { CheckDocument } from '../../../src/lib/output/views/check-report.ts'
 import { storeCluster } from '../../../src/simulator/api/store-client.ts'
@@ -48,6 +49,43 @@ export interface CheckExample extends Versions {
 export function checkExample(file: string): CheckExample {
   const [head, ...changes] = documents(file)
   return { ...(head as Omit<CheckExample, 'changes'>), changes: changes as Change[] }
+}
+
+/** Which check, in which case, says what, as `level id`. */
+export type OtherFinding = readonly [
+  check: string,
+  is: string,
+  said: readonly string[],
+  example: CheckExample,
+]
+
+/** Beside `CHECK/failing.json`: every other finding, level and way to it. `like`: with the changes of the failing example of that check before its own. */
+export function otherFindings(): readonly OtherFinding[] {
+  const rows = documents('other-findings.json') as (CheckExample & {
+    check: string
+    is: string
+    said: string[]
+    like?: string
+  })[]
+  return rows.map(({ check, is, said, like, ...own }) => {
+    const { changes = [], ...head } = like === undefined ? {} : checkExample(`${like}/failing.json`)
+    return [check, is, said, { ...head, ...own, changes: [...changes, ...(own.changes ?? [])] }]
+  })
+}
+
+/** Binds a ClusterRole of her own to `jane`. */
+export function roleOfJane(rules: readonly PolicyRule[]): Change[] {
+  const group = 'rbac.authorization.k8s.io'
+  const made = { apiVersion: `${group}/v1`, metadata: { name: 'jane' } }
+  return [
+    { ...made, kind: 'ClusterRole', rules } as Change,
+    {
+      ...made,
+      kind: 'ClusterRoleBinding',
+      roleRef: { apiGroup: group, kind: 'ClusterRole', name: 'jane' },
+      subjects: [{ apiGroup: group, kind: 'User', name: 'jane' }],
+    } as Change,
+  ]
 }
 
 export const hasExample = (file: string): boolean => existsSync(new URL(file, folder))

@@ -1,14 +1,36 @@
 import { readFileSync } from 'node:fs'
 import { beforeAll, expect, test } from 'vitest'
 import { allChecks, type ReportedCheck } from '../../../src/lib/checks/check-run.ts'
+import { rightsOf } from '../../../src/lib/upgrade/role-rights.ts'
 import { builtInKinds } from '../../../src/simulator/api/kinds/built-in-kinds.ts'
-import { type CheckExample, expectedItems, judgedExample } from './check-example.ts'
-import { ofTheCluster } from './other-findings/cluster.ts'
-import { ofTheInstallation } from './other-findings/installation.ts'
-import { ofTheLayers } from './other-findings/layers.ts'
+import {
+  type CheckExample,
+  expectedItems,
+  judgedExample,
+  otherFindings,
+  roleOfJane,
+} from './check-example.ts'
 
-/** Beside `CHECK/failing.json`: every other finding, level and way to it. */
-const rows = [...ofTheInstallation, ...ofTheCluster, ...ofTheLayers]
+/** What the role of kvup-operator-manifest allows, but for what can be done without. */
+const onlyWhatItTakes = [
+  ...rightsOf('kvup-operator-manifest')
+    .filter(({ optional, onlyChecks }) => onlyChecks || !optional)
+    .map(({ group, resources, verbs }) => ({
+      apiGroups: [group],
+      resources: [...resources],
+      verbs: [...verbs],
+    })),
+  { apiGroups: [''], resources: ['nodes'], verbs: ['list'] },
+]
+const rows = [
+  ...otherFindings(),
+  [
+    'rights',
+    'only what can be done without',
+    ['warning rights-optional'],
+    { user: 'jane', changes: roleOfJane(onlyWhatItTakes) },
+  ] as const,
+]
 
 const judged = new Map<CheckExample, readonly ReportedCheck[]>()
 beforeAll(async () => {

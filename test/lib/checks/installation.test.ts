@@ -1,9 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Check } from '../../../src/lib/checks/check-definition.ts'
 import {
-  cdiAlongside,
   lastAppliedSize,
-  managerCheck,
   oneKubeVirt,
   settledNow,
 } from '../../../src/lib/checks/groups/installation-checks.ts'
@@ -20,7 +18,6 @@ import {
 import type { ManagedField } from '../../../src/lib/kube/object.ts'
 import type { Cause } from '../../../src/lib/kubevirt/diagnosis/pod-trouble.ts'
 import type { FullSnapshot } from '../../../src/lib/kubevirt/full-snapshot.ts'
-import { theInstallation } from '../../../src/lib/kubevirt/installation.ts'
 import { itemsOf } from '../../../src/lib/kube/known.ts'
 import { ask, crd, evidence, known, question, said, unread, withSpec } from './evidence.ts'
 
@@ -152,18 +149,6 @@ test('one-kubevirt names the one that nobody follows', () => {
 })
 
 test.each([
-  [{}, []],
-  [{ 'app.kubernetes.io/managed-by': 'hco-operator' }, ['blocker managed-by-hyperconverged']],
-  [{ 'olm.owner': 'kubevirt-operator.v1.8.4' }, ['blocker managed-by-olm']],
-  [{ 'app.kubernetes.io/managed-by': 'Helm' }, ['blocker managed-by-helm']],
-  [{ 'argocd.argoproj.io/instance': 'virt' }, ['blocker managed-by-gitops']],
-])('manager: %j', (labels, findings) => {
-  const found = evidence()
-  Object.assign(itemsOf(found.kubevirts)[0]?.metadata ?? {}, { labels })
-  expect(to(managerCheck, found)).toEqual(findings)
-})
-
-test.each([
   ['image-tag', 'v1.8.4', []],
   ['image-tag', 'v1.9.0', ['blocker operator-not-older']],
   ['image-tag', 'v1.8.5', ['warning operator-not-older']],
@@ -202,39 +187,12 @@ describe('customize-components', () => {
       patched('[{"op":"replace","path":"/spec/template/spec/containers/0/image","value":"x"}]', 'json'),
       'blocker',
     ],
-    [
-      'a list item by number',
-      patched('[{"op":"remove","path":"/spec/template/spec/containers/0/args/3"}]', 'json'),
-      'warning',
-    ],
-    ['what is not there', patched('{"spec":{}}', 'merge', 'virt-old'), 'warning'],
-    ['anything else', patched('{"spec":{"replicas":3}}'), 'info'],
   ])('%s', (_, found, level) => {
     expect(to(customizeComponents, found)).toEqual([`${level} customize-components`])
-  })
-  test('without patches it passes', () => {
-    expect(to(customizeComponents, evidence())).toEqual([])
   })
 })
 
 describe('crd-stored-versions', () => {
-  test('a version that the target drops and that is still stored', () => {
-    const { findings } = ask(crdStoredVersions, {
-      snapshot: exporting('v1alpha1', 'v1beta1'),
-      target: 'v1.9.0',
-    })
-    expect(findings).toMatchObject([
-      {
-        level: 'blocker',
-        remedy: [
-          expect.stringContaining(
-            'kubectl get virtualmachineexports.export.kubevirt.io -A -o json | kubectl replace -f - ',
-          ),
-          expect.stringContaining('set status.storedVersions of the CRD to v1beta1: '),
-        ],
-      },
-    ])
-  })
   test('the only one that is stored is replaced by the one that will be', () => {
     const { findings } = ask(crdStoredVersions, { snapshot: exporting('v1alpha1'), target: 'v1.9.0' })
     expect(findings[0]?.remedy[1]).toContain('to v1beta1: ')
@@ -273,9 +231,6 @@ describe('crd-stored-versions', () => {
     ])
     expect(to(crdStoredVersions, found)).toEqual([])
   })
-  test('not readable is not passed', () => {
-    expect(to(crdStoredVersions, evidence({ crds: unread }))).toEqual(['not-checked crd-stored-versions'])
-  })
 })
 
 test.each([
@@ -289,13 +244,6 @@ test.each([
 })
 
 describe('foreign-edits', () => {
-  test('somebody is named, with object and field', () => {
-    const { findings } = ask(foreignEdits, { snapshot: editedBy('kubectl-edit') })
-    expect(findings).toMatchObject([{ level: 'warning', objects: ['daemonset/virt-handler'] }])
-    expect(findings[0]?.summary).toContain(
-      'kubectl-edit edited daemonset/virt-handler (spec.template.spec.containers.resources)',
-    )
-  })
   test.each([
     ['virt-operator', undefined],
     ['kube-controller-manager', 'status'],
@@ -303,15 +251,4 @@ describe('foreign-edits', () => {
   ])('%s is expected', (name, subresource) => {
     expect(ask(foreignEdits, { snapshot: editedBy(name, subresource) }).is).toBe('passed')
   })
-})
-
-test('cdi-beside: CDI is said to be there, unless HyperConverged looks after it', () => {
-  const found = evidence({ crds: known(crd('datavolumes', 'cdi.kubevirt.io', ['v1beta1'])) })
-  expect(to(cdiAlongside, evidence())).toEqual([])
-  expect(to(cdiAlongside, found)).toEqual(['info cdi-beside'])
-  Object.assign(itemsOf(found.kubevirts)[0]?.metadata ?? {}, {
-    labels: { 'app.kubernetes.io/managed-by': 'hco-operator' },
-  })
-  expect(theInstallation(found).manager.kind).toBe('hyperconverged')
-  expect(to(cdiAlongside, found)).toEqual([])
 })

@@ -1,11 +1,9 @@
 import { expect, test } from 'vitest'
 import { defaultsThatShift } from '../../../src/lib/checks/groups/customization-checks.ts'
-import { methodsEmpty, mixedIdentifiers } from '../../../src/lib/checks/groups/installation-checks.ts'
 import { cannotBeUndone } from '../../../src/lib/checks/groups/path-checks.ts'
 import { operatorRights, rbacDiff, rights } from '../../../src/lib/checks/groups/rights-checks.ts'
 import type { PolicyRule, Role } from '../../../src/lib/kube/kinds/extension-kinds.ts'
 import type { KubeObject } from '../../../src/lib/kube/object.ts'
-import { itemsOf } from '../../../src/lib/kube/known.ts'
 import { ask, evidence, known, ofVersion, said, unread, withSpec } from './evidence.ts'
 
 /** The pull request in which a change is written down. */
@@ -114,17 +112,6 @@ const on = (verbs: string[], resources = ['virtualmachineinstances'], apiGroups 
   apiGroups,
 })
 
-test('C3 what a running component loses before it is replaced is said', () => {
-  const { findings } = ask(rbacDiff, { target: 'v1.9.0' })
-  expect(findings).toMatchObject([
-    { id: 'rbac-diff', level: 'info', objects: ['virt-handler: patch virtualmachineinstances.kubevirt.io'] },
-  ])
-  expect(findings[0]?.summary).toContain('its log says "forbidden"')
-  // What v1.8 takes from whom is not in the data: without a manifest nobody can tell.
-  const untold = ask(rbacDiff, { snapshot: ofVersion('v1.7.4'), target: 'v1.8.4' })
-  expect([untold.is, untold.findings[0]?.level]).toEqual(['not-checked', 'warning'])
-})
-
 test('C3 what virt-operator may by roles that the manifest does not bring stays, and is not lost', () => {
   const everybodys = { ...role(on(['create'], ['selfsubjectreviews'], ['authentication.k8s.io'])) }
   everybodys.metadata = { name: 'system:basic-user' }
@@ -206,56 +193,6 @@ test('operator-rights: the operator of the target itself is compared where there
   ])
 })
 
-const answer = (what: string, allowed: boolean, optional: boolean) => ({ what, allowed, optional })
-
-test('rights: required ones block, optional ones warn, and the role that holds them is named', () => {
-  const found = evidence({
-    rights: known(
-      answer('get pods', true, false),
-      answer('patch kubevirts.kubevirt.io', false, false),
-      answer('list events', false, true),
-    ),
-  })
-  const { findings } = ask(rights, { snapshot: found, target: 'v1.8.5', method: 'image-tag' })
-  expect(said(findings)).toEqual(['blocker rights', 'warning rights-optional'])
-  expect(findings[0]?.objects).toEqual(['patch kubevirts.kubevirt.io'])
-  expect(findings[0]?.remedy[0]).toBe(
-    'kvup rbac kvup-upgrade --namespace-of-kubevirt kubevirt | kubectl apply -f -',
-  )
-  expect(ask(rights, { snapshot: found }).findings[0]?.remedy[0]).toContain('kvup rbac kvup-view')
-  expect(ask(rights).is).toBe('passed')
-  expect(said(ask(rights, { snapshot: evidence({ rights: unread }) }).findings)).toEqual([
-    'not-checked rights',
-  ])
-})
-
-test('C7 methods that are empty, and that kvup has not borrowed', () => {
-  const wanted = withSpec({ workloadUpdateStrategy: { workloadUpdateMethods: ['LiveMigrate'] } })
-  const held = evidence({ overrides: known({ id: 'workload-updates', by: 'jane@laptop' }) })
-  expect(said(ask(methodsEmpty, { snapshot: evidence() }).findings)).toEqual([
-    'warning methods-empty-without-override',
-  ])
-  expect(ask(methodsEmpty, { snapshot: wanted }).is).toBe('passed')
-  expect(ask(methodsEmpty, { snapshot: held }).is).toBe('passed')
-  expect(ask(methodsEmpty, { snapshot: evidence({ overrides: unread }) }).is).toBe('not-checked')
-})
-
-test('C7 mixed identifiers are a half-done update', () => {
-  expect(ask(mixedIdentifiers).is).toBe('passed')
-  const found = evidence()
-  const [deployment] = itemsOf(found.deployments)
-  Object.assign(deployment?.metadata.annotations ?? {}, {
-    'kubevirt.io/install-strategy-identifier': 'older',
-    'kubevirt.io/install-strategy-version': 'v1.7.4',
-  })
-  const { findings } = ask(mixedIdentifiers, { snapshot: found })
-  expect(findings).toMatchObject([{ level: 'blocker', objects: [`deployment/${deployment?.metadata.name}`] }])
-  expect(findings[0]?.summary).toContain('1 object is still at v1.7.4 instead of v1.8.4')
-  expect(said(ask(mixedIdentifiers, { snapshot: found, target: 'v1.8.4' }).findings)).toEqual([
-    'info mixed-identifiers',
-  ])
-})
-
 test('C7 that the age of the last etcd backup cannot be seen is said, with all that cannot be undone', () => {
   const { findings } = ask(cannotBeUndone, { target: 'v1.9.0' })
   expect(findings[0]?.summary).toContain('Back up etcd now')
@@ -272,4 +209,13 @@ test('by method olm it is the InstallPlan behind which nothing goes back, and et
   expect(finding?.summary).toContain('A VM on the new virt-launcher cannot migrate to an old one')
   expect(finding?.summary).not.toContain('virt-operator has replaced the CRDs')
   expect(finding?.remedy.join()).toContain('cluster-backup.sh')
+})
+
+test.each([
+  [{ target: 'v1.8.5', method: 'image-tag' }, 'kvup rbac kvup-upgrade --namespace-of-kubevirt kubevirt | '],
+  [{}, 'kvup rbac kvup-view '],
+] as const)('rights: the role that holds them is named, of %j', (asked, line) => {
+  const denied = { what: 'patch kubevirts.kubevirt.io', allowed: false, optional: false }
+  const [finding] = ask(rights, { snapshot: evidence({ rights: known(denied) }), ...asked }).findings
+  expect(finding?.remedy[0]?.startsWith(line)).toBe(true)
 })

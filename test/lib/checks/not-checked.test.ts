@@ -10,7 +10,7 @@ import type { CustomResourceDefinition } from '../../../src/lib/kube/kinds/exten
 import type { Known } from '../../../src/lib/kube/known.ts'
 import type { Check, CheckedSnapshot } from '../../../src/lib/checks/check-definition.ts'
 import { readLayerParts } from '../../../src/lib/openshift/layer-parts.ts'
-import { clusterOf, itemOf, judgedExample, layered, nextMinor } from './check-example.ts'
+import { clusterOf, itemOf, judgedExample, layered, nextMinor, roleOfJane } from './check-example.ts'
 import { ask, known, ofVersion, question, unread } from './evidence.ts'
 import type { Change } from './laid-over.ts'
 import { nodes, tally, wholeCluster } from './whole-cluster.ts'
@@ -447,21 +447,11 @@ const holding = (annotations: Readonly<Record<string, string>>) =>
   }) as Change
 
 /** The role of kvup-operator-manifest, all of it but one resource. */
-function roleWithout(plural: string): Change[] {
-  const group = 'rbac.authorization.k8s.io'
-  const rules = rightsOf('kvup-operator-manifest').map(({ group: of, resources: all, verbs }) => ({
-    apiGroups: [of],
-    resources: all.filter((one) => one !== plural),
-    verbs,
-  }))
-  return [
-    { apiVersion: `${group}/v1`, kind: 'ClusterRole', metadata: { name: 'jane' }, rules } as Change,
-    {
-      apiVersion: `${group}/v1`,
-      kind: 'ClusterRoleBinding',
-      metadata: { name: 'jane' },
-      roleRef: { apiGroup: group, kind: 'ClusterRole', name: 'jane' },
-      subjects: [{ apiGroup: group, kind: 'User', name: 'jane' }],
-    } as Change,
-  ]
-}
+const roleWithout = (plural: string): Change[] =>
+  roleOfJane(
+    rightsOf('kvup-operator-manifest').map(({ group, resources, verbs }) => ({
+      apiGroups: [group],
+      resources: resources.filter((one) => one !== plural),
+      verbs: [...verbs],
+    })),
+  )

@@ -15,20 +15,6 @@ const running = (gitVersion: string, version = 'v1.8.4') => {
   return ofVersion(version, evidence({ serverVersion: { gitVersion, major, minor } }))
 }
 
-test.each([
-  ['v1.9.0', 'v1.8.4', []],
-  ['v1.9.0', 'v1.8.2', ['warning patch-skipped']],
-  ['v1.7.4', 'v1.8.4', ['blocker downgrade']],
-  ['v1.9.0', 'v1.7.4', ['info minor-skipped']],
-  ['v1.11.0', 'v1.8.4', ['blocker minor-skipped', 'not-checked release-unknown']],
-  ['v1.9.0-rc.1', 'v1.8.4', ['warning pre-release', 'not-checked release-unknown']],
-  ['v1.9.7', 'v1.8.4', ['not-checked release-unknown']],
-  ['v0.17.0', 'v0.16.3', ['blocker from-unsupported', 'not-checked release-unknown']],
-])('hop-supported: to %s from %s', (target, version, findings) => {
-  const result = ask(hopSupported, { snapshot: ofVersion(version), target })
-  expect(said(result.findings)).toEqual(findings)
-})
-
 const unreadManifest = { id: 'manifest-not-read', level: 'not-checked', summary: 'away', remedy: [] } as const
 test.each([
   ['nothing', {}, ['not-checked', 'not-checked']],
@@ -102,28 +88,12 @@ describe('kubernetes-window', () => {
     expect(ask(kubernetesSupported, asked).findings.map(({ level }) => level)).toEqual(levels)
   })
 
-  test('names the window and the steps in their order', () => {
-    const [finding] = ask(kubernetesSupported, { snapshot: running('v1.33.1'), target: 'v1.9.0' }).findings
-    expect(finding?.summary).toBe('Kubernetes 1.33 is too old for KubeVirt v1.9 (1.34 to 1.36)')
-    expect(finding?.remedy).toEqual([
-      'upgrade Kubernetes to 1.34 (v1.9.0 needs 1.34 or newer, and v1.8.4 runs on it)',
-      'kvup upgrade --to v1.9.0',
-    ])
-  })
-
   test('a minor that is not in the table is judged by rule, and that is said', () => {
     const [finding] = ask(kubernetesSupported, {
       snapshot: running('v1.34.1', 'v1.9.0'),
       target: 'v1.10.0',
     }).findings
     expect(finding?.summary).toContain('1.35 to 1.37, estimated')
-  })
-
-  test('without the version of the server it was not checked, and that blocks', () => {
-    const { serverVersion: _, ...unknown } = evidence()
-    expect(said(ask(kubernetesSupported, { snapshot: unknown }).findings)).toEqual([
-      'not-checked kubernetes-window',
-    ])
   })
 })
 

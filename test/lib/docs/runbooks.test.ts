@@ -2,98 +2,15 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { explanations } from '../../../src/lib/checks/explanations.ts'
 import { allChecks } from '../../../src/lib/checks/check-run.ts'
+import runbooks from './runbooks.json' with { type: 'json' }
 
 /**
- * What stood in the repositories of runbooks when it was looked up; a name that is not here leads nowhere. kubevirt/monitoring at b02df9429 (2026-07-23), `docs/runbooks/NAME.md`:
- * kubevirt.io/monitoring/runbooks/NAME shows them, and that is the address in KubeVirt's own alerts.
+ * What stood in the repositories of runbooks when it was looked up; a name that is not there leads nowhere. kubevirt/monitoring at b02df9429 (2026-07-23), `docs/runbooks/NAME.md`:
+ * kubevirt.io/monitoring/runbooks/NAME shows them, and that is the address in KubeVirt's own alerts. openshift/runbooks at 82bd2d9d3 (2026-07-08), below `alerts`: those about
+ * what an update waits for.
  */
-const ofKubeVirt = new Set([
-  'CDIDataImportCronOutdated',
-  'CDIDataVolumeUnusualRestartCount',
-  'CDIDefaultStorageClassDegraded',
-  'CDIMultipleDefaultVirtStorageClasses',
-  'CDINoDefaultStorageClass',
-  'CDINotReady',
-  'CDIOperatorDown',
-  'CDIStorageProfilesIncomplete',
-  'ClusterVMPanicDetected',
-  'CnaoDown',
-  'CnaoNmstateMigration',
-  'DeprecatedMachineType',
-  'GuestFilesystemAlmostOutOfSpace',
-  'GuestVCPUQueueHighCritical',
-  'GuestVCPUQueueHighWarning',
-  'HAControlPlaneDown',
-  'HCOGoldenImageWithNoArchitectureAnnotation',
-  'HCOGoldenImageWithNoSupportedArchitecture',
-  'HCOInstallationIncomplete',
-  'HCOMisconfiguredDescheduler',
-  'HCOMultiArchGoldenImagesDisabled',
-  'HCOOperatorConditionsUnhealthy',
-  'HPPNotReady',
-  'HPPOperatorDown',
-  'HPPSharingPoolPathWithOS',
-  'HighCPUWorkload',
-  'HighNodeCPUFrequency',
-  'KubeVirtCRModified',
-  'KubeVirtDeprecatedAPIRequested',
-  'KubeVirtNoAvailableNodesToRunVMs',
-  'KubeVirtVMGuestMemoryAvailableLow',
-  'KubeVirtVMGuestMemoryPressure',
-  'KubeVirtVMIExcessiveMigrations',
-  'KubemacpoolDown',
-  'KubemacpoolMACCollisionDetected',
-  'LowKVMNodesCount',
-  'LowReadyVirtAPICount',
-  'LowReadyVirtControllersCount',
-  'LowReadyVirtHandlerCount',
-  'LowReadyVirtOperatorsCount',
-  'LowVirtAPICount',
-  'LowVirtControllersCount',
-  'LowVirtOperatorCount',
-  'NetworkAddonsConfigNotReady',
-  'NoLeadingVirtController',
-  'NoLeadingVirtOperator',
-  'NoReadyVirtAPI',
-  'NoReadyVirtController',
-  'NoReadyVirtHandler',
-  'NoReadyVirtOperator',
-  'NodeNetworkInterfaceDown',
-  'OrphanedVirtualMachineInstances',
-  'OutdatedVirtualMachineInstanceWorkloads',
-  'PersistentVolumeFillingUp',
-  'SSPCommonTemplatesModificationReverted',
-  'SSPDown',
-  'SSPFailingToReconcile',
-  'SSPHighRateRejectedVms',
-  'SSPTemplateValidatorDown',
-  'UnsupportedHCOModification',
-  'VMCannotBeEvicted',
-  'VMNonRecoverableOSPanic',
-  'VMStorageClassWarning',
-  'VirtAPIDown',
-  'VirtApiRESTErrorsBurst',
-  'VirtControllerDown',
-  'VirtControllerRESTErrorsBurst',
-  'VirtHandlerDaemonSetRolloutFailing',
-  'VirtHandlerDown',
-  'VirtHandlerRESTErrorsBurst',
-  'VirtLauncherPodsStuckFailed',
-  'VirtOperatorDown',
-  'VirtOperatorRESTErrorsBurst',
-  'VirtualMachineInstanceHasEphemeralHotplugVolume',
-  'VirtualMachineStuckInUnhealthyState',
-  'VirtualMachineStuckOnNode',
-])
-
-/** openshift/runbooks at 82bd2d9d3 (2026-07-08), below `alerts`: those about what an update waits for. */
-const ofOpenShift = new Set([
-  'cluster-monitoring-operator/ClusterOperatorDegraded.md',
-  'cluster-monitoring-operator/ClusterOperatorDown.md',
-  'cluster-monitoring-operator/KubeNodeNotReady.md',
-  'cluster-version-operator/ClusterVersionOperatorDown.md',
-  'cluster-version-operator/OpenShiftUpdateRiskMightApply.md',
-])
+const ofKubeVirt = new Set(runbooks.kubevirt)
+const ofOpenShift = new Set(runbooks.openshift)
 
 test('every check that names a runbook of KubeVirt names one that there is', () => {
   const named = allChecks.flatMap(({ id, runbook }) => (runbook === undefined ? [] : [{ id, runbook }]))

@@ -55,63 +55,32 @@ async function simulated(simulation: Omit<Simulation, 'clock'>) {
 const methods = ['LiveMigrate']
 const offline = { cluster: {} as Cluster, clock: systemClock }
 
-test.each([
-  ['version --client -o json', 0],
-  ['config view -o json', 0],
-  ['rbac kvup-operator-manifest -o json', 0],
-  ['completion bash -o json', 0],
-  ['demo --scenario list -o json', 0],
-  ['explain -o json', 0],
-  ['explain eus -o json', 0],
-  ['explain kubernetes-window -o json', 0],
-  ['releases --since v1.7.0 -o json', 0],
-  ['check --to 1.9 -o json', 2],
-  ['check --to v1.9.0 --accept no-such -o json', 2],
-  ['explain kubernetes-windo -o json', 2],
-  ['status --no-such-flag -o json', 2],
-  ['workloads outdated --node a,b -o json', 2],
-  ['upgrade --to 1.9 -o json', 2],
-  ['eus plan --from test/examples/eus/4.18-to-4.20/cluster -o json', 3],
-  ['eus plan --from test/examples/eus/4.10-to-4.12/cluster --accept node-maintenance-old=carried -o json', 3],
-  ['eus plan --from test/examples/eus/okd-4.19/cluster -o json', 3],
-  ['eus plan --from test/examples/eus/mid-window/cluster -o json', 0],
-  ['eus plan --from test/examples/eus/cannot/cluster -o json', 3],
-  ['eus status --from test/examples/eus/mid-window/cluster -o json', 0],
-  ['eus plan --from test/examples/healthy/cluster.json -o json', 2],
-  ['eus plan --to 4.20.1 -o json', 2],
-  ['rbac kvup-view --namespace-of-kubevirt A! -o json', 2],
-])('%s', async (line, code) => {
-  const ran = await runKvup(line.split(' '), offline)
-  expect(ran.code).toBe(code)
-  expect(wrongIn(ran.documents)).toEqual([])
+interface Script {
+  name: string
+  /** Default: there is no cluster. */
+  simulation?: Omit<Simulation, 'clock'>
+  policies?: MigrationPolicy[]
+  /** `sleep`: so many ms before it; `exit`: where that is a question here; `has`: what its documents have, `$any` some text. */
+  runs: readonly { run: string; exit?: number; has?: readonly object[]; sleep?: number }[]
+}
+const scripts = JSON.parse(readFileSync('test/lib/docs/schema-runs.json', 'utf8'), (_, value: unknown) =>
+  value === '$any' ? (expect.any(String) as unknown) : value,
+) as Script[]
+
+test.each(scripts)('$name', async ({ simulation, policies = [], runs }) => {
+  const found = simulation && (await simulated(simulation))
+  for (const policy of policies) found?.sim.store.put(MigrationPolicies, policy)
+  for (const { run, exit, has, sleep } of runs) {
+    if (sleep !== undefined) await found?.clock.sleep(sleep)
+    const { code, documents } = await (found?.kvup(run) ?? runKvup(run.split(' '), offline))
+    expect({ run, code, wrong: wrongIn(documents) }).toEqual({ run, code: exit ?? code, wrong: [] })
+    if (has) expect(documents).toMatchObject(has)
+  }
 })
 
 test('demo --serve: where it was, once Ctrl-C has ended it', async () => {
   const ran = await runKvup(['demo', '--serve', '-o', 'json'], { ...offline, signal: AbortSignal.abort() })
   expect({ code: ran.code, wrong: wrongIn(ran.documents) }).toEqual({ code: 0, wrong: [] })
-})
-
-test('job: printed, and what fails', async () => {
-  const { kvup } = await simulated({ version: 'v1.7.4', operator: 'v1.8.4', method: 'image-tag', vms: 1 })
-  const make = `job --image r/kvup@sha256:${'0'.repeat(64)} -o json`
-  const ran = [await kvup(`${make} -- upgrade --to v1.8.4 --yes`), await kvup(`${make} -- status`)]
-  const wrong = ran.flatMap(({ documents }) => wrongIn(documents))
-  expect({ codes: ran.map(({ code }) => code), wrong }).toEqual({
-    codes: [0, 2],
-    wrong: [],
-  })
-})
-
-test('wait: it holds, it does not, and there is no such condition', async () => {
-  const { kvup } = await simulated({ version: 'v1.8.4', vms: 1 })
-  const ran = [
-    await kvup('wait --for healthy -o json'),
-    await kvup('wait --for version=v1.9.0 --timeout 10s -o json'),
-    await kvup('wait --for pools -o json'),
-    await kvup('wait --for pools-updated -o json'),
-  ]
-  const wrong = ran.flatMap(({ documents }) => wrongIn(documents))
-  expect({ codes: ran.map(({ code }) => code), wrong }).toEqual({ codes: [0, 4, 2, 3], wrong: [] })
 })
 
 test('wait -o ndjson: an event for each look that differs, and last the document of -o json', async () => {
@@ -181,108 +150,6 @@ test.each(exampleNames)('status of the cluster %s', async (name) => {
     clock,
   })
   expect(wrongIn(documents)).toEqual([])
-})
-
-test.each(['check', 'check --to v1.9.0', 'check --to v1.9.0 --accept issue-18670=known --strict'])(
-  '%s',
-  async (line) => {
-    const { kvup } = await simulated({ version: 'v1.8.4', vms: 1, methods })
-    const { documents } = await kvup(`${line} -o json`)
-    expect(documents).toMatchObject([{ kind: 'CheckReport' }])
-    expect(wrongIn(documents)).toEqual([])
-  },
-)
-
-test('image-tag: plan, events, report, loan, give-back, nothing to do, refusal', async () => {
-  const { kvup, clock } = await simulated({
-    version: 'v1.7.4',
-    operator: 'v1.8.4',
-    method: 'image-tag',
-    vms: 3,
-    methods,
-  })
-  const upgrade = 'upgrade --to v1.8.4 --yes --stable-for 1s'
-  const plan = await kvup(`${upgrade} --dry-run=server -o json`)
-  const held = await kvup(`${upgrade} --leave-paused -o ndjson`)
-  const history = await kvup('history -o json')
-  const restored = await kvup('restore-settings --yes -o json')
-  const after = [
-    await kvup('restore-settings -o json'),
-    await kvup('history -o json'),
-    await kvup('report -o json'),
-  ]
-  await clock.sleep(60_000)
-  const none = await kvup(`${upgrade} -o json`)
-  const refused = await kvup('upgrade --to v1.7.0 --yes -o json')
-  const rest = [await kvup('version -o json'), await kvup('status -o json')]
-  expect([plan, held, history, restored, none, refused].map(({ code }) => code)).toEqual([0, 0, 0, 0, 0, 3])
-  expect(history.documents).toMatchObject([{ overrides: [{ id: 'workload-updates' }] }])
-  expect(none.documents).toMatchObject([{ outcome: 'nothing-to-do' }])
-  expect(
-    [plan, held, history, restored, ...after, none, refused, ...rest].flatMap((ran) =>
-      wrongIn(ran.documents),
-    ),
-  ).toEqual([])
-})
-
-const slowPolicy: MigrationPolicy = {
-  apiVersion: MigrationPolicies.apiVersion,
-  kind: MigrationPolicies.kind,
-  metadata: { name: 'slow', labels: { 'app.kubernetes.io/managed-by': 'Helm' } },
-  spec: { bandwidthPerMigration: '32Mi', selectors: { namespaceSelector: { env: 'prod' } } },
-}
-
-test('workloads pause-updates and strategy: dry runs, done, done already, refused, on KubeVirt and on HyperConverged', async () => {
-  const stored = { stored: 'v1', served: ['v1', 'v1beta1'], conversion: 'Webhook' } as const
-  for (const shape of [{}, { hyperconverged: stored }]) {
-    const { sim, kvup } = await simulated({ version: 'v1.8.4', methods, ...shape })
-    sim.store.put(MigrationPolicies, slowPolicy)
-    const ran = [
-      await kvup('workloads pause-updates --dry-run=server -o json'),
-      await kvup('workloads pause-updates --yes -o json'),
-      await kvup('workloads pause-updates --yes -o json'),
-      await kvup('workloads strategy -o json'),
-      await kvup('workloads strategy set --methods Evict --yes -o json'),
-      await kvup('restore-settings --dry-run=client -o json'),
-      await kvup('restore-settings --yes -o json'),
-      await kvup('workloads strategy set --batch-size 3 --dry-run=server -o json'),
-      await kvup('workloads strategy set --batch-size 3 --yes -o json'),
-      await kvup('workloads strategy set --batch-size 0 -o json'),
-    ]
-    expect(ran.map(({ code }) => code)).toEqual([0, 0, 0, 0, 3, 0, 0, 0, 0, 2])
-    const kinds = ran.map(({ documents }) => documents[0]?.kind)
-    expect(kinds.slice(0, 3)).toEqual(['PausedUpdates', 'PausedUpdates', 'PausedUpdates'])
-    expect(kinds.slice(5, 7)).toEqual(['RestoreReport', 'RestoreReport'])
-    expect(new Set(kinds.toSpliced(5, 2).slice(3))).toEqual(new Set(['WorkloadStrategy']))
-    expect(ran.flatMap(({ documents }) => wrongIn(documents))).toEqual([])
-  }
-})
-
-test('workloads update: rehearsed, stopped by its canary, done with one that failed, typed wrongly', async () => {
-  const { kvup } = await simulated({
-    version: 'v1.7.4',
-    operator: 'v1.8.4',
-    method: 'image-tag',
-    vms: [
-      { name: 'a', migration: 'fail' },
-      { name: 'b' },
-      { name: 'pet', notMigratable: 'DisksNotLiveMigratable' },
-    ],
-    methods: [],
-  })
-  await kvup('upgrade --to v1.8.4 --yes --stable-for 1s -o json')
-  const ran = [
-    await kvup('workloads update --dry-run=client -o json'),
-    await kvup('workloads update --canary 1 --retries 0 --yes -o json'),
-    await kvup('workloads update --yes --wave-by namespace -o json'),
-    await kvup('workloads update --canary 0 -o json'),
-  ]
-  expect(ran.map(({ code }) => code)).toEqual([0, 3, 3, 2])
-  expect(ran.map(({ documents }) => documents.length)).toEqual([1, 1, 1, 1])
-  expect(ran[2]?.documents).toMatchObject([
-    { kind: 'WorkloadsUpdate', totals: { failed: 1, migrated: 1, left: 1 }, error: { reason: 'vms-failed' } },
-  ])
-  expect(ran.flatMap(({ documents }) => wrongIn(documents))).toEqual([])
 })
 
 test('outdated workloads: held, of a part, with another count, and where KubeVirt may not be read', async () => {
@@ -452,19 +319,6 @@ test('an upgrade by OLM: its plan, its report and nothing to do', async () => {
   expect(wrongIn(all.flatMap(({ documents }) => documents))).toEqual([])
   expect(plan.documents).toMatchObject([{ to: 'v1.8.4', operator: { to: '1.18.1', approval: 'Manual' } }])
   expect(done.documents).toMatchObject([{ method: 'olm', operator: { from: '1.17.3', to: '1.18.1' } }])
-})
-
-test('operator-manifest with a tag, stopped on the way and resumed', async () => {
-  const { kvup } = await simulated({ version: 'v1.7.4', method: 'image-tag', vms: 2, methods })
-  const upgrade = 'upgrade --to v1.8.4 --method operator-manifest --manifest - --yes --stable-for 1s'
-  const plan = await kvup(`${upgrade} --dry-run=client -o json`)
-  const stopped = await kvup(`${upgrade} --until apply-operator-manifest -o json`)
-  const history = await kvup('history -o json')
-  const done = await kvup(`${upgrade} -o ndjson`)
-  expect([plan, stopped, done].map(({ code }) => code)).toEqual([0, 0, 0])
-  expect(stopped.documents).toMatchObject([{ outcome: 'stopped-before', backup: expect.any(String) }])
-  expect(history.documents).toMatchObject([{ overrides: [{}, {}] }])
-  expect([plan, stopped, history, done].flatMap((ran) => wrongIn(ran.documents))).toEqual([])
 })
 
 test('what is measured beside an upgrade, and in its history', async () => {

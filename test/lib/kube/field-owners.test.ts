@@ -6,6 +6,7 @@ import {
   ownershipBack,
 } from '../../../src/lib/kube/field-owners.ts'
 import type { KubeObject, ManagedField } from '../../../src/lib/kube/object.ts'
+import fixture from './field-owners.json' with { type: 'json' }
 
 const pointer = '/spec/workloadUpdateStrategy/workloadUpdateMethods'
 const leaf = { 'f:workloadUpdateMethods': {} }
@@ -116,21 +117,12 @@ describe('the field goes back, and nothing else', () => {
     })
   })
 
-  test.each<[string, KubeObject, readonly FieldOwner[]]>([
-    ['kvup does not own it', object(applied(inStrategy(leaf))), [fleet]],
-    ['kvup owned it before', object(applied({}), taken), [{ ...hand, manager: 'kvup' }, fleet]],
-    ['the former owner is gone', object(entry('other', {}), taken), [fleet]],
-    [
-      'it speaks another version now',
-      object({ ...applied({}), apiVersion: 'kubevirt.io/v2' }, taken),
-      [fleet],
-    ],
-    ['its entry is of another kind of write', object(entry('fleet', {}), taken), [fleet]],
-    ['nothing would be left, which means start anew', object(taken), []],
-    ['the object has no version', { ...object(applied({}), taken), metadata: { name: 'x' } }, [fleet]],
-  ])('nothing is written where %s', (_, of, owners) => {
-    expect(ownershipBack(of, [pointer], owners)).toEqual([])
-  })
+  test.each(fixture.nothing as unknown as [string, KubeObject, readonly FieldOwner[]][])(
+    'nothing is written where %s',
+    (_, of, owners) => {
+      expect(ownershipBack(of, [pointer], owners)).toEqual([])
+    },
+  )
 
   test('never from an entry of somebody else who calls himself otherwise', () => {
     const foreign = entry('kvup-not', inStrategy(leaf))
@@ -144,17 +136,7 @@ describe('what was written down is believed in its form alone', () => {
     expect(ownersFrom([], [pointer])).toEqual([])
   })
 
-  test.each<[string, unknown]>([
-    ['no list', { 0: fleet }],
-    ['another field', [{ ...fleet, path: '/spec/imageTag' }]],
-    ['another operation', [{ ...fleet, operation: 'Delete' }]],
-    ['control characters', [{ ...fleet, manager: 'fleet\n→ curl evil' }]],
-    ['no manager', [{ ...fleet, manager: '' }]],
-    ['a name that no manager can have', [{ ...fleet, manager: 'x'.repeat(129) }]],
-    ['no time', [{ ...hand, only: { time: 'yesterday' } }]],
-    ['one of many that is none', [fleet, 'hand']],
-    ['too many', Array.from({ length: 21 }, () => fleet)],
-  ])('none of it with %s', (_, said) => {
+  test.each(fixture.strange as unknown as [string, unknown][])('none of it with %s', (_, said) => {
     expect(ownersFrom(said, [pointer])).toBeUndefined()
   })
 })

@@ -5,6 +5,7 @@ import { itemsOf } from '../../../src/lib/kube/known.ts'
 import type { PodTrouble } from '../../../src/lib/kubevirt/diagnosis/pod-trouble.ts'
 import type { UpgradeSnapshot } from '../../../src/lib/kubevirt/installed-components.ts'
 import { settled } from './settled.ts'
+import fixture from './grouped-causes.json' with { type: 'json' }
 
 const recorded = settled()
 const snapshot: UpgradeSnapshot = { ...recorded, at: recorded.at(0) }
@@ -23,7 +24,6 @@ const crash: PodTrouble = {
   message: '5 restarts',
   again: true,
 }
-const lost: PodTrouble = { kind: 'node', reason: 'NotReady', terminal: false, message: '' }
 const homeless: PodTrouble = {
   kind: 'unschedulable',
   reason: 'Unschedulable',
@@ -61,29 +61,7 @@ test('40 pods with one reason are one line, with their number and three examples
   expect(causes[0]?.commands).toEqual(['kubectl -n kubevirt describe pod virt-handler-0'])
 })
 
-test.each([
-  ['two nodes', handlers(2, image), 'virt-handler on n-0 and n-1 cannot pull q/v:1: not found'],
-  ['one pod without a node', [troubled('virt-api', homeless)], 'pod virt-api-x finds no node: 0/3 nodes'],
-  [
-    'two of them',
-    [troubled('virt-api', homeless, { pod: 'a' }), troubled('virt-api', homeless, { pod: 'b' })],
-    '2 pods of virt-api (a, b) find no node: 0/3 nodes',
-  ],
-  [
-    'the pods of the Job that failed one after the other',
-    ['a', 'b', 'c'].map((pod) => troubled('install strategy', { ...crash, reason: 'Error' }, { pod })),
-    'pod a of the install strategy and 2 more are in Error (5 restarts)',
-  ],
-  [
-    'nodes that are lost, whatever ran there',
-    [
-      troubled('virt-handler', lost, { node: 'n-1' }),
-      troubled('virt-api', lost, { node: 'n-2' }),
-      troubled('virt-api', lost, { node: 'n-1' }),
-    ],
-    'nodes n-1 and n-2 are NotReady, and virt-handler and virt-api wait for them',
-  ],
-])('%s', (_name, found, sentence) => {
+test.each(fixture.groups as unknown as [string, TroubledPod[], string][])('%s', (_name, found, sentence) => {
   expect(saying(found)).toEqual([sentence])
 })
 

@@ -6,6 +6,7 @@ import type { Pod } from '../../../src/lib/kube/kinds/workload-kinds.ts'
 import { hollowNodes, offeredNodes } from '../../../src/lib/kubevirt/hollow-nodes.ts'
 import { runText } from '../run-text.ts'
 import { exampleOf, savedExample } from './example.ts'
+import fixture from './hollow-nodes.json' with { type: 'json' }
 
 const at = new Date('2026-11-21T10:00:00Z')
 const ago = (seconds: number) => new Date(at.getTime() - seconds * 1000).toISOString()
@@ -44,26 +45,10 @@ const asked = (nodes: readonly Node[], pods: readonly Pod[], configuration?: obj
     at,
   })?.names
 
-test.each<[string, readonly string[] | undefined, Parameters<typeof asked>]>([
-  [
-    'a node with no device left',
-    ['a'],
-    [
-      [node('a', '0'), node('b', '110')],
-      [handler('a'), handler('b')],
-    ],
-  ],
-  ['one that never had the device', undefined, [[node('a', undefined)], [handler('a')]]],
-  ['one that is not offered', undefined, [[node('a', '0', 'false')], [handler('a')]]],
-  ['one without virt-handler', undefined, [[node('a', '0')], [handler('b')]]],
-  ['virt-handler came a minute ago', undefined, [[node('a', '0')], [handler('a', 60)]]],
-  ['virt-handler came two minutes ago', ['a'], [[node('a', '0')], [handler('a', 120)]]],
-  [
-    'KubeVirt emulates',
-    undefined,
-    [[node('a', '0')], [handler('a')], { developerConfiguration: { useEmulation: true } }],
-  ],
-])('%s', (_, names, inputs) => expect(asked(...inputs)).toEqual(names))
+test.each(fixture.rows as unknown as [string, string[] | null, Parameters<typeof asked>][])(
+  '%s',
+  (_, names, inputs) => expect(asked(...inputs)).toEqual(names ?? undefined),
+)
 
 test('where no time is told a virt-handler that has just come counts', () => {
   const installation = { namespace: 'kubevirt', kubevirt: kubevirt() }
@@ -71,23 +56,7 @@ test('where no time is told a virt-handler that has just come counts', () => {
   expect(hollowNodes(inputs)?.names).toEqual(['a'])
 })
 
-const waiting: VirtualMachineInstance = {
-  apiVersion: 'kubevirt.io/v1',
-  kind: 'VirtualMachineInstance',
-  metadata: { name: 'idle', namespace: 'demo', uid: 'uid-idle', creationTimestamp: '2026-01-01T00:00:00Z' },
-  spec: {},
-  status: {
-    phase: 'Scheduling',
-    conditions: [
-      {
-        type: 'PodScheduled',
-        status: 'False',
-        reason: 'Unschedulable',
-        message: '0/4 nodes are available: 4 Insufficient devices.kubevirt.io/kvm.',
-      },
-    ],
-  },
-}
+const waiting = fixture.waiting as unknown as VirtualMachineInstance
 
 /** The healthy example, one node of which has lost its device, and VMIs. */
 function withHollowNode(...vmis: readonly VirtualMachineInstance[]) {

@@ -15,6 +15,7 @@ import { inspectVms, vmCauses, vmProblems } from '../../../src/lib/kubevirt/diag
 import { areFewMigrations, openMigrations } from '../../../src/lib/kubevirt/diagnosis/stuck-migrations.ts'
 import { vmTroubleLines } from '../../../src/lib/output/views/report-lines.ts'
 import { exampleOf } from './example.ts'
+import fixture from './stuck-vms.json' with { type: 'json' }
 
 const at = new Date('2026-11-21T10:00:00Z')
 const ago = (minutes: number) => new Date(at.getTime() - minutes * 60_000).toISOString()
@@ -172,35 +173,13 @@ describe('why a launcher does not get on', () => {
     expect(trouble(launcher({ initContainerStatuses }))).toBeUndefined()
   })
 
-  test.each<[string, string, string, string]>([
-    [
-      'FailedCreatePodSandBox',
-      'plugin type="multus" failed (add): [demo/br1]: failed to find plugin "cnv-bridge" in path [/opt]',
-      'its node has no network plug-in "cnv-bridge", which NetworkAttachmentDefinition demo/br1 asks for',
-      'kubectl -n demo edit network-attachment-definitions br1     replace type "cnv-bridge" by "bridge": it ends with 4.12',
-    ],
-    [
-      'FailedCreatePodSandBox',
-      '[shop/net]: failed to find plugin "ovs" in path [/opt/cni/bin]',
-      'its node has no network plug-in "ovs", which NetworkAttachmentDefinition shop/net asks for',
-      'kubectl -n shop get network-attachment-definitions net -o yaml     shows its type: install that plug-in on every node',
-    ],
-    [
-      'FailedAttachVolume',
-      'Multi-Attach error for volume "pvc-7" Volume is already exclusively attached to one node',
-      'volume pvc-7 is still attached to another node',
-      'kubectl get volumeattachments     shows which node has pvc-7',
-    ],
-    [
-      'FailedMount',
-      'MountVolume.SetUp failed for volume "disk" : rpc error: code = Internal',
-      'FailedMount: MountVolume.SetUp failed for volume "disk" : rpc error: code = Internal',
-      'kubectl -n demo describe pod virt-launcher-web-1-x',
-    ],
-  ])('event %s: %s', (reason, text, message, first) => {
-    const found = trouble(launcher(), [warning(reason, text)])
-    expect([found?.message, found?.remedy[0]]).toEqual([message, first])
-  })
+  test.each(fixture.events as [string, string, string, string][])(
+    'event %s: %s',
+    (reason, text, message, first) => {
+      const found = trouble(launcher(), [warning(reason, text)])
+      expect([found?.message, found?.remedy[0]]).toEqual([message, first])
+    },
+  )
 
   test('an event about another pod of that name, or of before it had a node, says nothing', () => {
     expect(trouble(launcher(), [warning('FailedMount', 'no', { uid: 'uid-former' })])).toBeUndefined()
@@ -229,51 +208,16 @@ describe('why a launcher does not get on', () => {
 })
 
 describe('migrations that do not get on', () => {
-  const ended = {
-    phase: 'Failed',
-    containerStatuses: [{ name: 'compute', state: { terminated: { exitCode: 1, reason: 'Error' } } }],
-  }
-  test.each<[string, VirtualMachineInstanceMigration, readonly KubeObject[], string | undefined]>([
-    ['its target runs', migration(), [launcher({ phase: 'Running' })], undefined],
-    [
-      'its target ended',
-      migration(),
-      [launcher(ended)],
-      'its target pod ended (Error with code 1), but the migration is still Running: it is stuck',
-    ],
-    ['its target ended a moment ago', migration('Running', 1), [launcher(ended)], undefined],
-    [
-      'its target is gone',
-      migration(),
-      [],
-      'its target pod is gone, but the migration is still Running: it is stuck',
-    ],
-    ['its target is not there yet', migration('Scheduling'), [], undefined],
-    ['its target may be gone', migration('Running', 4), [], undefined],
-    ['its target is in another cluster', migration('Running', 10, { sendTo: {} }), [], undefined],
-    ['it waits for its turn', migration('Pending'), [], undefined],
-    ['it is over', migration('Failed'), [], undefined],
-    [
-      'no node takes its target',
-      migration('Scheduling'),
-      [launcher(unscheduled, { nodeSelector: { gpu: 'yes' } }), node('worker-1')],
-      'no node accepts the target pod: no node has the label gpu=yes',
-    ],
-    [
-      'its target waits for a volume',
-      migration('Scheduling'),
-      [launcher(), warning('FailedMount', 'timed out')],
-      'the target pod does not start: FailedMount: timed out',
-    ],
-    [
-      'a pod of somebody else has its label',
-      migration('Scheduled', 3),
-      [{ ...launcher(ended), metadata: { ...launcher().metadata, ownerReferences: owner('other') } }],
-      undefined,
-    ],
-  ])('%s', async (_, one, objects, expected) => {
+  test.each(
+    fixture.stuck as unknown as [
+      string,
+      VirtualMachineInstanceMigration,
+      readonly KubeObject[],
+      string | null,
+    ][],
+  )('%s', async (_, one, objects, expected) => {
     expect((await stuck(one, ...objects)).map(({ sentence }) => sentence)).toEqual(
-      expected === undefined ? [] : [expected],
+      expected === null ? [] : [expected],
     )
   })
 

@@ -90,31 +90,6 @@ const paint = paintFor({ colour: false, unicode: true })
 const textOf = (document: CheckDocument, size: { columns?: number; wide?: boolean } = {}) =>
   checkView.text(document, paint, { columns: Infinity, wide: false, ...size }).map(printedLine)
 
-test('as text: verdict, findings with what helps, worst first, what passed in numbers, the verdict and the next line last', () => {
-  expect(textOf({ ...documentOf(), to: 'v1.9.0', cluster })).toEqual([
-    'NOT READY: 1 blocker, 2 not checked, 1 warning, 1 info · KubeVirt v1.8.4 → v1.9.0 on prod-eu (https://10.0.0.1:6443)',
-    '',
-    'BLOCKER',
-    ' ✖ it is <bad> & "worse" for two lines (bad)',
-    '   node/a',
-    '   → kubectl get nodes',
-    'NOT CHECKED',
-    ' ? 2 checks were not made: nodes is forbidden (unseen, unseen-too)',
-    '   → kvup rbac kvup-view | kubectl apply -f -     then bind it to this user',
-    'WARNING',
-    ' ! it is odd (odd-one)',
-    '   node/a',
-    '   → kubectl get nodes',
-    'INFO',
-    ' · by the way (said)',
-    '1 check passed, 3 found something, 2 were not made, 1 needs a target version (--to) (each: --all)',
-    'NOT READY: it is <bad> & "worse" for two lines (bad), and 1 more',
-    'Next: kubectl get nodes',
-  ])
-})
-
-const cluster = { context: 'prod-eu', server: 'https://10.0.0.1:6443' }
-
 test('no title that is true of a pass heads what did not pass', () => {
   for (const text of [textOf(documentOf()), wholeText(documentOf())])
     for (const id of ['bad', 'odd', 'said']) expect(text.join('\n')).not.toContain(`${id} is good`)

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { progressOf, type StepLine } from '../../../src/lib/output/progress/run-progress.ts'
 import { percentDone, timeLeft } from '../../../src/lib/output/progress/time-left.ts'
 import { at, steps as known, upgradeEvents, waitingForHandler } from './upgrade-events.ts'
+import fixture from './time-left.json' with { type: 'json' }
 
 const minute = 60_000
 const now = new Date('2026-11-21T08:00:00Z')
@@ -25,113 +26,10 @@ const rolling = (from: number, to: number, times: { first: number; last: number 
     movedAt: ago(times.last),
   })
 
-const cases: readonly (readonly [string, StepLine[], string | undefined])[] = [
-  ['nothing is left', [done(minute)], undefined],
-  ['nothing was seen yet: a round number above the guess', [step({}), step({})], 'under 15 min left'],
-  [
-    'a minute of a guess is over',
-    [step({ shape: 'running', startedAt: ago(3 * minute) })],
-    'under 2 min left',
-  ],
-  ['hours of guessing', [step({ estimate: 200 * minute })], 'under 6 h left'],
-  ['as long as estimated', [done(4 * minute), step({})], '3–5 min left'],
-  ['twice as fast as estimated', [done(2 * minute), step({})], 'under 5 min left'],
-  ['twice as slow: what is left takes longer too', [done(8 * minute), step({})], 'under 10 min left'],
-  ['little is left', [done(4 * minute), step({ estimate: 30_000 })], 'under 1 min left'],
-  [
-    'its own pace counts, not its estimate: ten in five minutes, ten to go',
-    [rolling(0, 10, { first: 5 * minute, last: 0 })],
-    '4–6 min left',
-  ],
-  [
-    'joined on the way: twelve were done before we looked, four since, in two minutes',
-    [rolling(12, 16, { first: 2 * minute, last: 0 })],
-    '1–3 min left',
-  ],
-  [
-    'joined on the way, and nothing moved yet: what was done before is no pace',
-    [rolling(12, 12, { first: 10_000, last: 10_000 })],
-    'under 5 min left',
-  ],
-  ['one increment is no pace', [rolling(0, 1, { first: 20_000, last: 0 })], 'under 10 min left'],
-  [
-    'much faster than the clock ticks: all but done',
-    [rolling(0, 20, { first: minute, last: 0 })],
-    'under 1 min left',
-  ],
-  [
-    'an increment that takes four times as long as the others is overdue, since it is: a time was left until then',
-    [rolling(0, 10, { first: 20 * minute, last: 10 * minute })],
-    'overdue since 07:54:00',
-  ],
-  [
-    'but not within two minutes, however fast it was before',
-    [rolling(0, 10, { first: 2 * minute, last: 100_000 })],
-    'under 1 min left',
-  ],
-  [
-    'a step without a count, after three times its estimate',
-    [step({ shape: 'running', startedAt: ago(13 * minute) })],
-    'overdue since 07:59:00',
-  ],
-  [
-    'a step that has used up its estimate and half as much: the same minutes are not said again and again',
-    [step({ shape: 'running', startedAt: ago(7 * minute) })],
-    'taking longer than expected',
-  ],
-  [
-    'slow as all of this cluster: not overdue yet',
-    [done(12 * minute), step({ shape: 'running', startedAt: ago(13 * minute) })],
-    '1–2 min left',
-  ],
-  [
-    'a stall has none: its line says for how long it stands',
-    [step({ shape: 'stalled', stalledAt: ago(6 * minute) })],
-    undefined,
-  ],
-  [
-    'a share counts from when it began, before we looked: 97 % after 52 minutes',
-    [
-      step({
-        estimate: 75 * minute,
-        shape: 'running',
-        startedAt: ago(minute),
-        since: ago(52 * minute),
-        progress: { done: 97, total: 100, share: true },
-      }),
-    ],
-    'under 5 min left',
-  ],
-  [
-    'a share that does not move for ten minutes: its parts take different times, so it is not overdue',
-    [
-      step({
-        estimate: 75 * minute,
-        shape: 'running',
-        startedAt: ago(20 * minute),
-        since: ago(20 * minute),
-        progress: { done: 20, total: 100, share: true },
-        begunAt: { done: 0, at: ago(20 * minute) },
-        movedAt: ago(10 * minute),
-      }),
-    ],
-    'under 2 h left',
-  ],
-  [
-    'a short step that took three times as long says little of hours',
-    [step({ shape: 'done', estimate: minute, tookMs: 3 * minute }), step({ estimate: 240 * minute })],
-    '3–6 h left',
-  ],
-  [
-    'beyond two hours: in hours, as a person says it',
-    [done(4 * minute), step({ estimate: 110 * minute })],
-    '1–3 h left',
-  ],
-  ['a failure has no end', [step({ shape: 'failed' })], undefined],
-]
+const cases: readonly (readonly [string, StepLine[], string | null])[] = fixture.rows as never
 
 test.each(cases)('%s', (_name, all, expected) => {
-  expect(timeLeft({ procedure: 'p', startedAt: ago(minute), steps: all }, now)).toBe(expected)
+  expect(timeLeft({ procedure: 'p', startedAt: ago(minute), steps: all }, now)).toBe(expected ?? undefined)
 })
 
 /** Waits since ten minutes for a window; two hours until it opens. */

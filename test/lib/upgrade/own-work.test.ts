@@ -4,6 +4,7 @@ import { sealedFact, type SealedFact } from '../../../src/lib/engine/sealed-plan
 import { begunSteps, ownWork, withResults } from '../../../src/lib/upgrade/sealed-facts.ts'
 import { parseVersion } from '../../../src/lib/releases/release-versions.ts'
 import type { UpgradePlan } from '../../../src/lib/upgrade/upgrade-plan.ts'
+import fixture from './own-work.json' with { type: 'json' }
 
 const asked = { to: parseVersion('v1.9.0'), request: {} } as Pick<UpgradePlan, 'to' | 'request'>
 const isOurs = (
@@ -25,47 +26,15 @@ test('the journal tells which steps of this plan have begun: not those of anothe
   expect([...begunSteps(entries, 'mine')]).toEqual(['hold'])
 })
 
-const tag = { path: 'spec.imageTag', to: 'v1.9.0' }
-const dryRunSteps = {
-  becomes: [
-    {
-      step: 'set-image-tag',
-      by: 'server',
-      fields: [{ path: 'spec.imageTag', from: 'v1.8.4', to: 'v1.9.0' }],
-    },
-  ],
-} as const
-
-test.each([
-  ['the result in a dry run of a step that has begun', dryRunSteps, tag, ['set-image-tag'], true],
-  ['the same before it began', dryRunSteps, tag, [], false],
-  ['another value', dryRunSteps, { ...tag, to: 'v1.9.1' }, ['set-image-tag'], false],
-  ['another field', dryRunSteps, { path: 'spec.imageRegistry', to: 'x' }, ['set-image-tag'], false],
-  ['a step that no dry run could tell of', {}, tag, ['put-image-tag-in'], true],
-  [
-    'a stored version more, once the change began',
-    { id: 'crds' },
-    { path: 'a', from: ['v1'], to: ['v1', 'v2'] },
-    ['set-image-tag'],
-    true,
-  ],
-  [
-    'a stored version more, before',
-    { id: 'crds' },
-    { path: 'a', from: ['v1'], to: ['v1', 'v2'] },
-    ['pause-workload-updates'],
-    false,
-  ],
-  [
-    'a stored version less',
-    { id: 'crds' },
-    { path: 'a', from: ['v1', 'v2'], to: ['v2'] },
-    ['set-image-tag'],
-    false,
-  ],
-  ['a CRD that is new', { id: 'crds' }, { path: 'a', to: ['v1'] }, ['apply-operator-manifest'], true],
-  ['a node', { id: 'nodes' }, { path: 'a' }, ['set-image-tag'], false],
-])('%s', (...row) => {
+test.each(
+  fixture.rows as unknown as [
+    string,
+    Partial<SealedFact>,
+    { path: string; from?: string[]; to?: string | string[] },
+    string[],
+    boolean,
+  ][],
+)('%s', (...row) => {
   const [, fact, change, begun, expected] = row
   expect(isOurs(fact as Partial<SealedFact>, change, ...begun)).toBe(expected)
 })

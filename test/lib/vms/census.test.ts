@@ -10,6 +10,7 @@ import {
   takeCensus,
 } from '../../../src/lib/vms/census/vm-census.ts'
 import { mostCensusBytes, pack, packCounts, unpack } from '../../../src/lib/vms/census/saved-census.ts'
+import fixture from './census.json' with { type: 'json' }
 
 /** Objects as a cluster would list them, by plural; a kind that is not among them is not served. */
 type World = Readonly<Record<string, readonly object[]>>
@@ -218,64 +219,13 @@ describe('what its owner did is listed', () => {
   })
 })
 
-const claim = (uid: string, phase = 'Bound') => ({
-  metadata: { name: 'disk', namespace: 'demo', uid },
-  status: { phase },
-})
-
 describe('volumes', () => {
-  const asks = web({
-    vm: 'a',
-    vmi: '1',
-    volumes: [{ name: 'disk', persistentVolumeClaim: { claimName: 'disk' } }],
-  })
-  const asksForData = web({ vm: 'a', vmi: '1', volumes: [{ name: 'disk', dataVolume: { name: 'disk' } }] })
-  const cases: readonly (readonly [
+  const cases = fixture.volumes as unknown as (readonly [
     name: string,
     before: World,
     after: World,
     expected: readonly object[],
-  ])[] = [
-    [
-      'a claim is gone, and its VM unchanged',
-      { ...asks, persistentvolumeclaims: [claim('p')] },
-      { ...asks, persistentvolumeclaims: [] },
-      [{ kind: 'PersistentVolumeClaim', namespace: 'demo', name: 'disk', what: 'gone', lost: true }],
-    ],
-    [
-      'a claim is another one',
-      { ...asksForData, persistentvolumeclaims: [claim('p')] },
-      { ...asksForData, persistentvolumeclaims: [claim('q')] },
-      [{ what: 'replaced', lost: true }],
-    ],
-    [
-      'a claim lost its volume',
-      { ...asks, persistentvolumeclaims: [claim('p')] },
-      { ...asks, persistentvolumeclaims: [claim('p', 'Lost')] },
-      [{ what: 'failed', lost: true }],
-    ],
-    [
-      'a claim that no VM asks for',
-      { ...ran, persistentvolumeclaims: [claim('p')] },
-      { ...ran, persistentvolumeclaims: [] },
-      [{ what: 'gone', lost: false, why: 'no VM uses it' }],
-    ],
-    [
-      'a claim whose VM is gone as well',
-      { ...asks, persistentvolumeclaims: [claim('p')] },
-      { ...web({}), persistentvolumeclaims: [] },
-      [
-        { kind: 'VirtualMachine', what: 'deleted', lost: false },
-        { kind: 'PersistentVolumeClaim', what: 'gone', lost: false },
-      ],
-    ],
-    [
-      'a DataVolume that CDI took away when it was filled',
-      { ...asksForData, persistentvolumeclaims: [claim('p')], datavolumes: [claim('d', 'Succeeded')] },
-      { ...asksForData, persistentvolumeclaims: [claim('p')], datavolumes: [] },
-      [],
-    ],
-  ]
+  ])[]
   for (const [name, before, after, expected] of cases)
     test(`volumes: ${name}`, async () => {
       expect(await changes(before, after)).toEqual(expected.map((change) => expect.objectContaining(change)))

@@ -10,7 +10,7 @@ import type { Check } from '../../../../src/lib/checks/check-definition.ts'
 import type { FullSnapshot } from '../../../../src/lib/kubevirt/full-snapshot.ts'
 import type { Lease } from '../../../../src/lib/kube/kinds/core-kinds.ts'
 import { itemsOf } from '../../../../src/lib/kube/known.ts'
-import { ask, known, question, said, unread } from '../evidence.ts'
+import { ask, known, question, said } from '../evidence.ts'
 import { ago, apiService, at, goodCa, webhooks, wholeCluster } from '../whole-cluster.ts'
 import { bundle, certificate } from './ca-text.ts'
 
@@ -28,17 +28,6 @@ const withLease = (lease: Lease, spec: Lease['spec']): Lease => ({
 })
 
 describe('api-services', () => {
-  test('one that is not available blocks, with what Kubernetes says of it', () => {
-    const { findings } = found(apiServices, { apiServices: known(apiService('False')) })
-    expect(said(findings)).toEqual(['blocker api-services'])
-    expect(findings[0]?.summary).toBe(
-      'APIService v1.subresources.kubevirt.io is not available: endpoints for service/virt-api',
-    )
-    expect(findings[0]?.remedy[1]).toBe(
-      'kubectl -n kubevirt get endpointslices -l kubernetes.io/service-name=virt-api',
-    )
-  })
-
   test('the name of its Service, which nobody checks, is safe to paste', () => {
     const service = {
       ...apiService('False'),
@@ -55,11 +44,6 @@ describe('api-services', () => {
     expect(found(apiServices, { apiServices: known(silent) }).is).toBe('found')
     const local = { ...silent, spec: { service: null } }
     expect(found(apiServices, { apiServices: known(local) }).is).toBe('passed')
-  })
-
-  test('unread is not passed', () => {
-    const { is, findings } = found(apiServices, { apiServices: unread })
-    expect([is, ...said(findings)]).toEqual(['not-checked', 'not-checked api-services'])
   })
 })
 
@@ -115,19 +99,9 @@ describe('webhooks-answering', () => {
     const rolloutStatus = { ...question({ snapshot }).rolloutStatus, verdict }
     expect(ask(webhooksAnswering, { snapshot, rolloutStatus }).is).toBe(is)
   })
-
-  test('unread is not passed', () => {
-    expect(found(webhooksAnswering, { endpoints: unread }).is).toBe('not-checked')
-  })
 })
 
 describe('certificates', () => {
-  test('an expired CA blocks, once for the configuration that carries it', () => {
-    const { findings } = found(certificatesCheck, withCa(bundle(certificate(at, { since: 8, left: -1 }))))
-    expect(said(findings)).toEqual(['blocker certificates'])
-    expect(findings[0]?.objects).toEqual(['validatingwebhookconfiguration/virt-api-validator'])
-  })
-
   test.each([
     { since: 6, left: 1, level: ['warning certificates'] },
     { since: 5, left: 2, level: [] },
@@ -151,10 +125,6 @@ describe('certificates', () => {
     expect(found(certificatesCheck, { apiServices: known(expired) }).findings[0]?.objects).toEqual([
       'apiservice/v1.subresources.kubevirt.io',
     ])
-  })
-
-  test('unread is not passed', () => {
-    expect(found(certificatesCheck, { webhooks: unread }).is).toBe('not-checked')
   })
 })
 
@@ -200,9 +170,4 @@ describe('leader-leases', () => {
     const [name] = itemsOf(pods).map(({ metadata }) => metadata.name)
     expect(found(leaderLeases, changed({ holderIdentity: `${name}_4fe1` })).is).toBe('passed')
   })
-})
-
-test('a whole cluster passes all of them', () => {
-  for (const check of [apiServices, webhooksAnswering, certificatesCheck, leaderLeases])
-    expect([check.id, found(check, {}).is]).toEqual([check.id, 'passed'])
 })

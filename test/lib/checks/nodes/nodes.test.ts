@@ -6,16 +6,14 @@ import {
   heartbeat,
   kvmDevices,
   newGates,
-  nodeChecks,
   nodeReady,
   nodeSchedulable,
   roomForSurge,
-  versionSkew,
 } from '../../../../src/lib/checks/groups/node-checks.ts'
 import type { Node } from '../../../../src/lib/kube/kinds/core-kinds.ts'
 import type { FullSnapshot } from '../../../../src/lib/kubevirt/full-snapshot.ts'
 import { itemsOf } from '../../../../src/lib/kube/known.ts'
-import { ask, known, ofVersion, said, unread, withSpec } from '../evidence.ts'
+import { ask, known, ofVersion, said, withSpec } from '../evidence.ts'
 import { ago, nodes, notReady, wholeCluster } from '../whole-cluster.ts'
 
 type Changes = Parameters<typeof nodes>[0]
@@ -52,29 +50,7 @@ const master = (node: Node) =>
   Object.assign(node.metadata, { labels: { 'node-role.kubernetes.io/master': 'true' } })
 const full = (node: Node) => Object.assign(node.status ?? {}, { allocatable: { pods: '2' } })
 
-test('a whole cluster passes all of them', () => {
-  for (const check of nodeChecks)
-    expect([check.id, on(check, wholeCluster()).is]).toEqual([check.id, 'passed'])
-})
-
-test.each(nodeChecks.map((check) => [check.id, check] as const))('%s: unread is not passed', (_, check) => {
-  const { is, findings } = on(check, wholeCluster({ nodes: unread }))
-  expect([is, findings[0]?.level]).toEqual(['not-checked', check.blocks ? 'not-checked' : 'warning'])
-})
-
 describe('node-ready', () => {
-  test('16.8 a node that is not ready and has a virt-handler blocks, and no line deletes it', () => {
-    const { findings } = withNodes(nodeReady, { 'worker-2': notReady })
-    expect(said(findings)).toEqual(['blocker node-ready'])
-    expect(findings[0]?.summary).toBe(
-      '1 node is not ready: worker-2 for 3 h. virt-handler cannot be updated there, so the update never ends',
-    )
-    expect(findings[0]?.remedy).toEqual([
-      'kubectl describe node worker-2     shows why: repair the node',
-      'delete the Node object only after you powered the machine off, else its VMs start twice',
-    ])
-  })
-
   test('one without it, where its DaemonSet wants one, as well', () => {
     const snapshot = wholeCluster({ nodes: known(...nodes({ 'worker-2': notReady })) })
     const pods = known(...itemsOf(snapshot.pods).filter((pod) => pod.spec?.nodeName !== 'worker-2'))
@@ -122,13 +98,6 @@ describe('node-schedulable', () => {
 })
 
 describe('heartbeat', () => {
-  test('older than five minutes is a warning that names the pod’s node', () => {
-    const { findings } = withNodes(heartbeat, { 'worker-2': beat(12) })
-    expect(said(findings)).toEqual(['warning heartbeat'])
-    expect(findings[0]?.summary).toContain('worker-2 for 12 m')
-    expect(findings[0]?.remedy[0]).toContain('spec.nodeName=worker-2')
-  })
-
   test('four minutes are none, and neither is an old one on a node without virt-handler', () => {
     expect(withNodes(heartbeat, { 'worker-2': beat(4), 'cp-1': beat(1000) }).is).toBe('passed')
   })
@@ -136,14 +105,6 @@ describe('heartbeat', () => {
 
 describe('control-plane-label', () => {
   const bare = known(...nodes().filter(({ metadata }) => metadata.name.startsWith('worker')))
-
-  test('no such node: operands since v1.3 and the operator since v1.7 run nowhere', () => {
-    const { findings } = on(controlPlaneLabel, wholeCluster({ nodes: bare }))
-    expect(said(findings)).toEqual(['blocker control-plane-label'])
-    expect(findings[0]?.remedy).toContain(
-      'kubectl label node worker-1 node-role.kubernetes.io/control-plane=',
-    )
-  })
 
   test('the old label counts too', () => {
     const changed = nodes({ 'worker-1': master }).filter(({ metadata }) => metadata.name === 'worker-1')
@@ -239,13 +200,6 @@ describe('room-for-surge', () => {
   test('the title claims no more than what was counted', () => {
     expect(roomForSurge.title).toContain('room for one extra KubeVirt pod')
   })
-})
-
-test('C4 version-skew: nodes at different kubelets are an update under way', () => {
-  const { findings } = withNodes(versionSkew, { 'worker-1': runs('v1.36.0', 'containerd://2.3.2') })
-  expect(said(findings)).toEqual(['warning version-skew'])
-  expect(findings[0]?.summary).toContain('v1.35.4 on 5, v1.36.0 on 1')
-  expect(findings[0]?.objects).toEqual(['node/worker-1'])
 })
 
 test('kvm-devices: a node that takes VMs and offers none, unless KubeVirt emulates', () => {

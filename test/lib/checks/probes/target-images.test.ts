@@ -5,6 +5,7 @@ import { targetImages } from '../../../../src/lib/checks/probes/target-images.ts
 import { knownReleases } from '../../../../src/lib/releases/releases.ts'
 import { parseVersion } from '../../../../src/lib/releases/release-versions.ts'
 import { evidence, withSpec } from '../evidence.ts'
+import fixture from './target-images.json' with { type: 'json' }
 
 interface Shape {
   to?: string
@@ -39,10 +40,6 @@ const byName = (shape: Shape): Record<string, string> =>
     images(shape).map((one) => [one.of, 'image' in one ? one.image : `unknown: ${one.unknown}`]),
   )
 
-const gates = (...featureGates: string[]) => ({
-  configuration: { developerConfiguration: { featureGates } },
-})
-
 test('C6 a release as it is: everything by its tag, virt-template by its own', () => {
   expect(byName({})).toEqual({
     'virt-operator': 'quay.io/kubevirt/virt-operator:v1.9.0',
@@ -59,83 +56,12 @@ test('C6 a release as it is: everything by its tag, virt-template by its own', (
   })
 })
 
-const sum = `sha256:${'a'.repeat(64)}`
-const pinned = `corp.example/kv/virt-launcher@${sum}`
-const derived: readonly (readonly [what: string, shape: Shape, name: string, image: string])[] = [
-  [
-    'prefix',
-    { image: 'corp.example:5000/x/kv-virt-operator:v1.9.0' },
-    'virt-api',
-    'corp.example:5000/x/kv-virt-api:v1.9.0',
-  ],
-  ['fixed image', { env: { VIRT_LAUNCHER_IMAGE: pinned } }, 'virt-launcher', pinned],
-  [
-    'empty variable',
-    { env: { VIRT_LAUNCHER_IMAGE: '' } },
-    'virt-launcher',
-    'quay.io/kubevirt/virt-launcher:v1.9.0',
-  ],
-  [
-    'checksum, up to v1.6',
-    { to: 'v1.6.6', env: { VIRT_API_SHASUM: sum } },
-    'virt-api',
-    `quay.io/kubevirt/virt-api@${sum}`,
-  ],
-  [
-    'operator by digest',
-    { image: `quay.io/kubevirt/virt-operator@${sum}`, env: { KUBEVIRT_VERSION: 'v1.9.0' } },
-    'virt-api',
-    'quay.io/kubevirt/virt-api:v1.9.0',
-  ],
-  [
-    'operator by digest, without a version',
-    { image: `quay.io/kubevirt/virt-operator@${sum}` },
-    'virt-api',
-    'quay.io/kubevirt/virt-api:latest',
-  ],
-  [
-    'imageRegistry',
-    { spec: { imageRegistry: 'mirror.example' } },
-    'virt-handler',
-    'mirror.example/virt-handler:v1.9.0',
-  ],
-  [
-    'imageRegistry, and what dumps the strategy: it loses the prefix',
-    { image: 'corp.example/kv-virt-operator:v1.9.0', spec: { imageRegistry: 'mirror.example' } },
-    'the install strategy',
-    'mirror.example/virt-operator:v1.9.0',
-  ],
-  [
-    'imageTag that kvup moves along',
-    { spec: { imageTag: 'v1.8.4' } },
-    'virt-api',
-    'quay.io/kubevirt/virt-api:v1.9.0',
-  ],
-  [
-    'image tag, with the operator that runs',
-    { image: 'quay.io/kubevirt/virt-operator:v1.9.1', byTag: true },
-    'virt-api',
-    'quay.io/kubevirt/virt-api:v1.9.0',
-  ],
-  [
-    'virt-template fixed',
-    { to: 'v1.9.1', env: { VIRT_TEMPLATE_APISERVER_IMAGE: 'corp.example/t:1' } },
-    'virt-template-apiserver',
-    'corp.example/t:1',
-  ],
-  [
-    'virt-template from a mirror',
-    { spec: { imageRegistry: 'mirror.example' } },
-    'virt-template-controller',
-    'mirror.example/virt-template-controller:v0.2.2',
-  ],
-  [
-    'virt-template of a release that is not known',
-    { to: 'v1.9.1' },
-    'virt-template-apiserver',
-    'unknown: its tag is its own, and neither the manifest nor the release data says which',
-  ],
-]
+const derived = fixture.derived as unknown as (readonly [
+  what: string,
+  shape: Shape,
+  name: string,
+  image: string,
+])[]
 
 test.each(derived)('C6 the image with %s', (_, shape, name, image) => {
   expect(byName(shape)[name]).toBe(image)
@@ -171,23 +97,7 @@ test('C6 an operator that says nothing leaves everything unknown', () => {
 })
 
 const always = ['virt-operator', 'the install strategy', 'virt-api', 'virt-controller', 'virt-handler']
-const exporting = ['virt-exportproxy', 'virt-exportserver']
-const templates = ['virt-template-apiserver', 'virt-template-controller']
-const there: readonly (readonly [to: string, spec: object, more: readonly string[]])[] = [
-  ['v1.8.4', {}, []],
-  ['v1.8.4', gates('VMExport', 'Template'), [...exporting, ...templates]],
-  ['v1.7.4', gates('Template'), []],
-  ['v1.9.0', {}, [...exporting, ...templates]],
-  [
-    'v1.9.0',
-    { configuration: { developerConfiguration: { disabledFeatureGates: ['Template', 'VMExport'] } } },
-    [],
-  ],
-  ['v1.9.0', { configuration: { virtTemplateDeployment: { enabled: false } } }, exporting],
-  ['v1.5.3', gates('DecentralizedLiveMigration', 'PersistentReservation'), ['pr-helper']],
-  ['v1.6.6', gates('DecentralizedLiveMigration'), ['virt-synchronization-controller']],
-  ['v1.8.4', gates('Sidecar'), ['sidecar-shim']],
-]
+const there = fixture.there as unknown as (readonly [to: string, spec: object, more: readonly string[]])[]
 
 test.each(there)('C6 what there is in %s with %j', (to, spec, more) => {
   expect(Object.keys(byName({ to, spec })).toSorted()).toEqual(

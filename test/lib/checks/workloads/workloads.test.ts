@@ -1,12 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import type { Check } from '../../../../src/lib/checks/check-definition.ts'
-import { workloadChecks } from '../../../../src/lib/checks/check-run.ts'
 import {
   hotpluggedVolumes,
-  longNames,
   migrationQuota,
   pendingChanges,
-  restartRequired,
   twoLaunchers,
   twoNodes,
   vmsThatStay,
@@ -16,7 +13,7 @@ import { migrationsInFlight, nodeDrained } from '../../../../src/lib/checks/grou
 import type { FullSnapshot, ResourceQuota } from '../../../../src/lib/kubevirt/full-snapshot.ts'
 import type { Known } from '../../../../src/lib/kube/known.ts'
 import type { InstanceTally } from '../../../../src/lib/kubevirt/snapshot.ts'
-import { ask, known, said, unread, withSpec } from '../evidence.ts'
+import { ask, known, unread, withSpec } from '../evidence.ts'
 import { nodes, notReady, tally, wholeCluster } from '../whole-cluster.ts'
 
 const migrating = { workloadUpdateStrategy: { workloadUpdateMethods: ['LiveMigrate'] } }
@@ -33,32 +30,6 @@ const quota = (hard: Record<string, string>, used: Record<string, string>): Reso
   status: { hard, used },
 })
 
-test('a whole cluster passes all of them', () => {
-  for (const check of workloadChecks) expect([check.id, found(check, {}).is]).toEqual([check.id, 'passed'])
-})
-
-test.each(workloadChecks.map((check) => [check.id, check] as const))(
-  '%s: unread is not passed',
-  (_, check) => {
-    for (const part of check.needs) {
-      const { is, findings } = found(check, { [part]: unread })
-      expect([is, findings[0]?.level]).toEqual(['not-checked', check.blocks ? 'not-checked' : 'warning'])
-    }
-  },
-)
-
-test.each([
-  [nodeDrained, 'evacuating', 'blocker node-drained'],
-  [twoLaunchers, 'twoLaunchers', 'blocker two-launchers'],
-  [pendingChanges, 'pendingChanges', 'warning pending-changes'],
-  [longNames, 'longNames', 'warning long-names'],
-] as const)('%o of VMs in %s', (check, list, expected) => {
-  const { findings } = tallied(check, { [list]: one })
-  expect(said(findings)).toEqual([expected])
-  expect(findings[0]?.objects).toEqual(['shop/db-0'])
-  expect(findings[0]?.remedy[0]).toMatch(/^kubectl /u)
-})
-
 test('many VMs are a few by name and all by number', () => {
   const names = Array.from({ length: 100 }, (_, i) => `shop/vm-${i}`)
   const { findings } = tallied(twoLaunchers, { twoLaunchers: { count: 4000, names } })
@@ -73,18 +44,6 @@ test('pending changes stand still for good where LiveMigrate is no method', () =
   expect(tallied(pendingChanges, { pendingChanges: one }, {}).findings[0]?.summary).toContain(
     'it never happens',
   )
-})
-
-test('migrations-in-flight names the VMs that move', () => {
-  const migration = {
-    apiVersion: 'kubevirt.io/v1',
-    kind: 'VirtualMachineInstanceMigration',
-    metadata: { name: 'kubevirt-workload-update-x', namespace: 'shop' },
-    spec: { vmiName: 'db-0' },
-  }
-  const { findings } = found(migrationsInFlight, { migrations: known(migration) })
-  expect(said(findings)).toEqual(['warning migrations-in-flight'])
-  expect(findings[0]?.objects).toEqual(['shop/db-0'])
 })
 
 test('migrations-in-flight tells which of them hangs, and that it could not be told', () => {
@@ -112,24 +71,8 @@ test('migrations-in-flight tells which of them hangs, and that it could not be t
   expect(found(migrationsInFlight, { stuckMigrations: unread }).is).toBe('passed')
 })
 
-test('restart-required is today’s list, an info', () => {
-  const { findings } = found(restartRequired, {
-    vms: known({ total: 3, restartRequired: one, hotplugged: new Set() }),
-  })
-  expect(said(findings)).toEqual(['info restart-required'])
-  expect(findings[0]?.objects).toEqual(['shop/db-0'])
-})
-
 describe('vms-that-stay', () => {
   const stuck = { notMigratable: { count: 1, names: ['shop/db-0 (DisksNotLiveMigratable)'] } }
-
-  test('those that cannot be migrated, with the reason', () => {
-    const { findings } = tallied(vmsThatStay, stuck)
-    expect(said(findings)).toEqual(['warning vms-that-stay'])
-    expect(findings[0]?.summary).toBe(
-      '1 running VM cannot be migrated: shop/db-0 (DisksNotLiveMigratable). It keeps the old virt-launcher until it is restarted',
-    )
-  })
 
   test('with Evict among the methods nothing is promised', () => {
     const evict = { workloadUpdateStrategy: { workloadUpdateMethods: ['LiveMigrate', 'Evict'] } }
@@ -157,12 +100,6 @@ describe('vms-that-stay', () => {
 
 describe('two-nodes', () => {
   const changes = { 'worker-1': notReady, 'worker-2': notReady }
-
-  test('one node that takes VMs is one too few', () => {
-    const { findings } = found(twoNodes, { nodes: known(...nodes(changes)) })
-    expect(said(findings)).toEqual(['warning two-nodes'])
-    expect(findings[0]?.summary).toContain('1 node can take VMs')
-  })
 
   test('VMs that a drain may not stop are counted, with the default of the cluster', () => {
     const evictionStrategies = { LiveMigrate: { count: 2, names: [] }, '': { count: 3, names: [] } }
@@ -196,13 +133,6 @@ describe('migration-quota', () => {
     ['services', '1', '1', 'passed'],
   ])('%s %s with %s used: %s', (resource, limit, used, is) => {
     expect(judged({ [resource]: limit }, { [resource]: used }).is).toBe(is)
-  })
-
-  test('it names the quota and what is short', () => {
-    const { findings } = judged({ pods: '10' }, { pods: '10' })
-    expect(said(findings)).toEqual(['warning migration-quota'])
-    expect(findings[0]?.summary).toContain('shop/team (pods: 10 of 10 used)')
-    expect(findings[0]?.remedy).toEqual(['kubectl -n shop describe resourcequota team'])
   })
 
   test('a namespace without running VMs needs no room', () => {

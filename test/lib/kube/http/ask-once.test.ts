@@ -1,10 +1,6 @@
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { ConfigMaps } from '../../../../src/lib/kube/kinds/core-kinds.ts'
-import { configMapBody, opened, refuse, reply, tinyServer, type TinyServer } from './tiny-server.ts'
-
-let server: TinyServer | undefined
-afterEach(() => server?.close())
-const serve = async (answer: Parameters<typeof tinyServer>[0]) => (server = await tinyServer(answer))
+import { configMapBody, opened, refuse, reply, serve } from './tiny-server.ts'
 
 const asks = {
   get: (cluster: Asking) => cluster.get(ConfigMaps, { name: 'x', namespace: 'ns' }),
@@ -36,7 +32,6 @@ test.each(Object.values(asks))('what is refused with 503, 500 or 429 is sent onc
     )
     await expect(ask(await once(url))).rejects.toMatchObject({ status })
     expect(asked).toHaveLength(1)
-    await server?.close()
   }
 })
 

@@ -1,10 +1,6 @@
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { Reader, ServiceCall } from '../../../../src/lib/kube/cluster.ts'
-import { opened, tinyServer, type TinyServer } from './tiny-server.ts'
-
-let server: TinyServer | undefined
-afterEach(() => server?.close())
-const serve = async (answer: Parameters<typeof tinyServer>[0]) => (server = await tinyServer(answer))
+import { answered, tinyServer } from './tiny-server.ts'
 
 const call: ServiceCall = {
   service: { namespace: 'openshift-monitoring', name: 'thanos-querier' },
@@ -15,8 +11,7 @@ const call: ServiceCall = {
 const ask = (reader: Reader) => reader.askService?.(call)
 
 test('goes to the port of the Service, by its name and scheme', async () => {
-  const { url, asked } = await serve((_, response) => response.end('{"status":"success"}'))
-  const { cluster } = await opened(url)
+  const { cluster, asked } = await answered((_, response) => response.end('{"status":"success"}'))
   expect(await ask(cluster.reader)).toBe('{"status":"success"}')
   const [first] = asked
   expect(first?.method).toBe('GET')
@@ -28,8 +23,7 @@ test('goes to the port of the Service, by its name and scheme', async () => {
 test.each([401, 403, 429, 500, 503])(
   '%i is an answer: nothing is sent again, no login renewed',
   async (status) => {
-    const { url, asked } = await serve((_, response) => response.writeHead(status).end('no\n'))
-    const { cluster, clock } = await opened(url)
+    const { cluster, clock, asked } = await answered((_, response) => response.writeHead(status).end('no\n'))
     await expect(ask(cluster.reader)).rejects.toMatchObject({ status })
     expect(asked).toHaveLength(1)
     expect(clock.slept).toEqual([])
@@ -39,8 +33,9 @@ test.each([401, 403, 429, 500, 503])(
 test('a redirect is not followed: the token goes nowhere else', async () => {
   const other = await tinyServer((_, response) => response.end('mine'))
   try {
-    const { url } = await serve((_, response) => response.writeHead(302, { location: other.url }).end())
-    const { cluster } = await opened(url)
+    const { cluster } = await answered((_, response) =>
+      response.writeHead(302, { location: other.url }).end(),
+    )
     await expect(ask(cluster.reader)).rejects.toMatchObject({ reason: 'unreachable' })
     expect(other.asked).toEqual([])
   } finally {
@@ -50,17 +45,19 @@ test('a redirect is not followed: the token goes nowhere else', async () => {
 
 test('neither a Warning nor the time of who answers is the API server’s', async () => {
   const heard: unknown[] = []
-  const { url } = await serve((_, response) =>
-    response.writeHead(200, { warning: '299 - "buy more"', date: 'Thu, 01 Jan 1970 00:00:00 GMT' }).end('{}'),
+  const { cluster, warnings } = await answered(
+    (_, response) =>
+      response
+        .writeHead(200, { warning: '299 - "buy more"', date: 'Thu, 01 Jan 1970 00:00:00 GMT' })
+        .end('{}'),
+    { heard: (date) => heard.push(date) },
   )
-  const { cluster, warnings } = await opened(url, { heard: (date) => heard.push(date) })
   await ask(cluster.reader)
   expect(warnings).toEqual([])
   expect(heard).toEqual([])
 })
 
 test('who does not answer is not waited for longer than the shorter limit', async () => {
-  const { url } = await serve(() => undefined)
-  const { cluster } = await opened(url, { connection: { requestTimeout: '100ms' } })
+  const { cluster } = await answered(() => undefined, { connection: { requestTimeout: '100ms' } })
   await expect(ask(cluster.reader)).rejects.toMatchObject({ status: 0 })
 })

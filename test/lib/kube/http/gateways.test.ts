@@ -1,13 +1,10 @@
 import type { ServerResponse } from 'node:http'
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { ConfigMaps } from '../../../../src/lib/kube/kinds/core-kinds.ts'
 import { KubeVirts } from '../../../../src/lib/kube/kinds/kubevirt-kinds.ts'
 import { type ApiError, KvupError } from '../../../../src/lib/kube/errors.ts'
-import { configMapBody, opened, refuse, reply, tinyServer, type TinyServer } from './tiny-server.ts'
+import { answered, configMapBody, opened, refuse, reply, serve } from './tiny-server.ts'
 
-let server: TinyServer | undefined
-afterEach(() => server?.close())
-const serve = async (answer: Parameters<typeof tinyServer>[0]) => (server = await tinyServer(answer))
 const failed = (work: Promise<unknown>) => work.then(() => undefined).catch((e: unknown) => e as ApiError)
 const ref = { name: 'x', namespace: 'ns' }
 
@@ -34,8 +31,10 @@ describe('404 to everything', () => {
     ['JSON of its own', (response: ServerResponse) => reply(response, 404, { error: 'no route' })],
     ['nothing', (response: ServerResponse) => void response.writeHead(404).end()],
   ])('as %s: is not "there is none", but no Kubernetes', async (_, answer) => {
-    const { url } = await serve((__, response) => answer(response))
-    const { reader, writer } = (await opened(url)).cluster
+    const {
+      cluster: { reader, writer },
+      url,
+    } = await answered((__, response) => answer(response))
     for (const work of [
       () => reader.list(KubeVirts),
       () => reader.get(ConfigMaps, ref),
@@ -54,20 +53,24 @@ describe('404 to everything', () => {
   })
 
   test('a server that says who it is in what it answers is not asked for it', async () => {
-    const { url, asked } = await serve((_, response) => unknownPath(response, { 'audit-id': 'a' }))
-    const { reader } = (await opened(url)).cluster
+    const {
+      cluster: { reader },
+      asked,
+    } = await answered((_, response) => unknownPath(response, { 'audit-id': 'a' }))
     expect(await reader.versions('kubevirt.io')).toEqual([])
     expect(await reader.get(ConfigMaps, ref)).toEqual({ is: 'unserved' })
     expect(asked).toHaveLength(2)
   })
 
   test('a server behind a gateway with pages of its own is asked once', async () => {
-    const { url, asked } = await serve(({ path }, response) =>
+    const {
+      cluster: { reader },
+      asked,
+    } = await answered(({ path }, response) =>
       path === '/version'
         ? reply(response, 200, { major: '1', minor: '35', gitVersion: 'v1.35.0' })
         : page(response, 404, 'Not here'),
     )
-    const { reader } = (await opened(url)).cluster
     await Promise.all([reader.versions('a.io'), reader.versions('b.io')])
     expect(await reader.versions('kubevirt.io')).toEqual([])
     expect(asked.filter(({ path }) => path === '/version')).toHaveLength(1)
@@ -81,10 +84,11 @@ describe('404 to everything', () => {
   })
 
   test('a gateway that loses its way in the middle is not taken for the server', async () => {
-    const { url } = await serve((_, response, count) =>
+    const {
+      cluster: { reader },
+    } = await answered((_, response, count) =>
       count === 1 ? reply(response, 200, configMapBody('x'), { 'audit-id': 'a' }) : unknownPath(response),
     )
-    const { reader } = (await opened(url)).cluster
     expect((await reader.get(ConfigMaps, ref)).is).toBe('object')
     expect(await failed(reader.get(ConfigMaps, ref))).toMatchObject({ exitCode: 8, status: 0 })
   })
@@ -156,12 +160,13 @@ describe('a page of a gateway', () => {
 
   test('400 and a redirect: the address is another one', async () => {
     const plain = 'Client sent an HTTP request to an HTTPS server.\n'
-    const { url } = await serve(({ path }, response) =>
+    const {
+      cluster: { reader },
+    } = await answered(({ path }, response) =>
       path === '/version'
         ? void response.writeHead(302, { location: 'https://login.example/in?token=secret' }).end()
         : void response.writeHead(400).end(plain),
     )
-    const { reader } = (await opened(url)).cluster
     const wanted = await failed(reader.list(KubeVirts))
     expect(wanted).toMatchObject({ exitCode: 8, remedy: [expect.stringContaining('https://HOST') as string] })
     const led = await failed(reader.version())

@@ -32,6 +32,8 @@ const kubeconfig = (url: string, user: object, name = 'config') =>
       users: [{ name: 'u', user }],
     }),
   )
+const through = async (file: string) =>
+  (await opened(undefined, { connection: { kubeconfig: file } })).cluster
 const accepting = async (token: string | (() => string)) =>
   (server = await tinyServer(({ headers }, response) => {
     const right = typeof token === 'string' ? token : token()
@@ -52,16 +54,13 @@ const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('bas
 describe('credentials', () => {
   test('a token of the kubeconfig', async () => {
     const { url } = await accepting('abc')
-    const { cluster } = await opened(undefined, {
-      connection: { kubeconfig: kubeconfig(url, { token: 'abc' }) },
-    })
+    const cluster = await through(kubeconfig(url, { token: 'abc' }))
     expect((await cluster.reader.get(ConfigMaps, ref)).is).toBe('object')
   })
 
   test('are read again after 401, once: a new login in the kubeconfig is taken up', async () => {
     const { url, asked } = await accepting('new')
-    const path = kubeconfig(url, { token: 'old' })
-    const { cluster } = await opened(undefined, { connection: { kubeconfig: path } })
+    const cluster = await through(kubeconfig(url, { token: 'old' }))
     kubeconfig(url, { token: 'new' })
     expect((await cluster.reader.get(ConfigMaps, ref)).is).toBe('object')
     expect(bearers(asked)).toEqual(['old', 'new'])
@@ -69,9 +68,7 @@ describe('credentials', () => {
 
   test('a write is repeated after 401 too: the server did not act', async () => {
     const { url, asked } = await accepting('new')
-    const { cluster } = await opened(undefined, {
-      connection: { kubeconfig: kubeconfig(url, { token: 'old' }) },
-    })
+    const cluster = await through(kubeconfig(url, { token: 'old' }))
     kubeconfig(url, { token: 'new' })
     await cluster.writer.mergePatch(ConfigMaps, ref, { data: { a: '1' } })
     expect(asked).toHaveLength(2)
@@ -79,9 +76,7 @@ describe('credentials', () => {
 
   test('that stay refused are ApiError 401', async () => {
     const { url, asked } = await accepting('other')
-    const { cluster } = await opened(undefined, {
-      connection: { kubeconfig: kubeconfig(url, { token: 'old' }) },
-    })
+    const cluster = await through(kubeconfig(url, { token: 'old' }))
     const failed = cluster.reader.get(ConfigMaps, ref)
     await expect(failed).rejects.toMatchObject({ status: 401, exitCode: 7, reason: 'unauthorized' })
     expect(asked).toHaveLength(2)
@@ -89,8 +84,7 @@ describe('credentials', () => {
 
   test('never come from another context, whatever became the current one', async () => {
     const { url, asked } = await accepting('new')
-    const path = kubeconfig(url, { token: 'old' })
-    const { cluster } = await opened(undefined, { connection: { kubeconfig: path } })
+    const cluster = await through(kubeconfig(url, { token: 'old' }))
     file(
       'config',
       JSON.stringify({
@@ -114,8 +108,7 @@ describe('credentials', () => {
     file('token', 'first\n')
     let right = 'first'
     const { url, asked } = await accepting(() => right)
-    const path = kubeconfig(url, { tokenFile: 'token', token: 'ignored' })
-    const { cluster } = await opened(undefined, { connection: { kubeconfig: path } })
+    const cluster = await through(kubeconfig(url, { tokenFile: 'token', token: 'ignored' }))
     await cluster.reader.get(ConfigMaps, ref)
     file('token', 'second\n')
     right = 'second'
@@ -147,7 +140,7 @@ describe('credentials', () => {
       provideClusterInfo: true,
     }
     const { url, asked } = await accepting('t2')
-    const { cluster } = await opened(undefined, { connection: { kubeconfig: kubeconfig(url, { exec }) } })
+    const cluster = await through(kubeconfig(url, { exec }))
     await cluster.reader.get(ConfigMaps, ref)
     await cluster.reader.get(ConfigMaps, ref)
     expect(bearers(asked)).toEqual(['t1', 't2', 't2'])
@@ -156,7 +149,7 @@ describe('credentials', () => {
   test('a kubeconfig that is gone when it is read again does not hide the 401', async () => {
     const { url } = await accepting('new')
     const path = kubeconfig(url, { token: 'old' }, 'soon-gone')
-    const { cluster } = await opened(undefined, { connection: { kubeconfig: path } })
+    const cluster = await through(path)
     rmSync(path)
     await expect(cluster.reader.get(ConfigMaps, ref)).rejects.toMatchObject({ status: 401 })
   })
@@ -165,7 +158,7 @@ describe('credentials', () => {
     const token = `${part({ alg: 'none' })}.${part({ exp: 4_000_000_000 })}.signature`
     const { url } = await accepting(token)
     const user = { 'auth-provider': { name: 'oidc', config: { 'id-token': token } } }
-    const { cluster } = await opened(undefined, { connection: { kubeconfig: kubeconfig(url, user) } })
+    const cluster = await through(kubeconfig(url, user))
     expect((await cluster.reader.get(ConfigMaps, ref)).is).toBe('object')
   })
 
@@ -177,7 +170,7 @@ describe('credentials', () => {
         : refuse(response, 401, 'Unauthorized'),
     )
     const path = kubeconfig(server.url, { username: 'me', password: 'pw' })
-    const { cluster } = await opened(undefined, { connection: { kubeconfig: path } })
+    const cluster = await through(path)
     expect((await cluster.reader.get(ConfigMaps, ref)).is).toBe('object')
   })
 
@@ -188,15 +181,14 @@ describe('credentials', () => {
       '"server"',
       `"proxy-url":"${url}","insecure-skip-tls-verify":true,"server"`,
     )
-    const { cluster } = await opened(undefined, { connection: { kubeconfig: file('proxied', text) } })
+    const cluster = await through(file('proxied', text))
     expect((await cluster.reader.get(ConfigMaps, ref)).is).toBe('object')
     expect(asked[0]?.headers.host).toBe('api.example.invalid')
   })
 
   test('a plug-in that is not installed is named, with its own hint', async () => {
     const exec = { command: 'no-such-plugin', installHint: 'brew install it' }
-    const path = kubeconfig('http://127.0.0.1:1', { exec })
-    const { cluster } = await opened(undefined, { connection: { kubeconfig: path } })
+    const cluster = await through(kubeconfig('http://127.0.0.1:1', { exec }))
     const failed = cluster.reader.version()
     await expect(failed).rejects.toMatchObject({ exitCode: 2, remedy: ['brew install it'] })
     await expect(failed).rejects.toThrow(/no-such-plugin/)
@@ -208,7 +200,7 @@ describe('credentials', () => {
       args: ['-e', 'console.error("session expired"); process.exit(1)'],
     }
     const path = kubeconfig('http://127.0.0.1:1', { exec })
-    const { cluster } = await opened(undefined, { connection: { kubeconfig: path } })
+    const cluster = await through(path)
     const failed = cluster.reader.version()
     await expect(failed).rejects.toMatchObject({ exitCode: 7, status: 401, reason: 'unauthorized' })
     await expect(failed).rejects.toThrow(/session expired/)

@@ -1,46 +1,9 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { parse, stringify } from 'yaml'
 import { plainYaml } from '../../../../src/lib/kube/http/plain-yaml.ts'
 
-const asKubectlWritesIt = `apiVersion: v1
-clusters:
-- cluster:
-    certificate-authority-data: LS0tLS1CRUdJTg==
-    server: https://127.0.0.1:6443
-    tls-server-name: ""
-  name: kind-one
-- cluster:
-    insecure-skip-tls-verify: true
-    server: https://two.example.com/prefix#x
-  name: two
-contexts:
-- context:
-    cluster: kind-one
-    namespace: 'vms'
-    user: admin@one
-  name: one
-current-context: one
-kind: Config
-preferences: {}
-users:
-- name: admin@one
-  user:
-    client-certificate: /etc/pki/admin.crt
-    client-key: pki/admin.key
-- name: sso
-  user:
-    exec:
-      apiVersion: client.authentication.k8s.io/v1
-      args:
-      - get-token
-      - --issuer=https://sso
-      command: kubelogin
-      env: null
-      interactiveMode: IfAvailable
-      provideClusterInfo: false
-- name: nobody
-  user: {}
-`
+const asKubectlWritesIt = readFileSync(new URL('kubeconfig.yaml', import.meta.url), 'utf8')
 
 describe('plain YAML', () => {
   test.each([

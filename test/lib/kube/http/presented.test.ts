@@ -6,6 +6,7 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { clientNodeLogin } from '../../../../src/lib/kube/http/login-methods.ts'
 import { compact, presented, readKubeconfig } from '../../../../src/lib/kube/http/kubeconfig.ts'
 import { resolveTarget } from '../../../../src/lib/kube/http/target.ts'
+import fixture from './presented.json' with { type: 'json' }
 
 const dir = mkdtempSync(join(tmpdir(), 'kvup-presented-'))
 afterAll(() => rmSync(dir, { recursive: true }))
@@ -16,8 +17,6 @@ const file = (name: string, text: string) => {
 for (const name of ['ca.crt', 'me.crt', 'me.key']) file(name, `the text of ${name}`)
 file('token', 'of-a-file\n')
 file('empty-token', '')
-const base64 = (text: string) => Buffer.from(text).toString('base64')
-
 interface Entry {
   cluster?: object
   user?: object | null
@@ -33,37 +32,7 @@ const kubeconfig = ({ cluster = {}, user }: Entry) =>
     }),
   )
 
-const certificates = {
-  'client-certificate-data': base64('my certificate'),
-  'client-key-data': base64('my key'),
-}
-const cases: [string, Entry][] = [
-  ['nothing', { user: {} }],
-  ['no user at all', { user: null }],
-  ['certificate data', { user: certificates }],
-  ['certificate files', { user: { 'client-certificate': 'me.crt', 'client-key': 'me.key' } }],
-  [
-    'files before data',
-    { user: { ...certificates, 'client-certificate': 'me.crt', 'client-key': 'me.key' } },
-  ],
-  ['a token', { user: { token: 'abc' } }],
-  ['a token with a line end', { user: { token: 'abc\n' } }],
-  ['a token that is a number', { user: { token: 12345 } }],
-  ['a token file', { user: { tokenFile: 'token' } }],
-  ['a token file before a token', { user: { tokenFile: 'token', token: 'abc' } }],
-  ['an empty token file', { user: { tokenFile: 'empty-token', username: 'me', password: 'pw' } }],
-  ['a name and a password', { user: { username: 'me', password: 'pä:w' } }],
-  ['a password that is a number', { user: { username: 'me', password: 42 } }],
-  ['a token before a password', { user: { username: 'me', password: 'pw', token: 'abc' } }],
-  ['a token and a certificate', { user: { ...certificates, token: 'abc' } }],
-  ['an authority as data', { cluster: { 'certificate-authority-data': base64('the authority') }, user: {} }],
-  ['an authority as a file', { cluster: { 'certificate-authority': 'ca.crt' }, user: {} }],
-  ['no verification', { cluster: { 'insecure-skip-tls-verify': true }, user: {} }],
-  ['another name', { cluster: { 'tls-server-name': 'kubernetes' }, user: {} }],
-  ['plain http', { cluster: { server: 'http://127.0.0.1:8001' }, user: { token: 'abc' } }],
-  ['a proxy', { cluster: { 'proxy-url': 'http://near:1' }, user: certificates }],
-  ['impersonation', { user: { token: 'abc', as: 'jane', 'as-groups': ['g'] } }],
-]
+const cases = fixture.entries as unknown as [string, Entry][]
 
 describe('without client-node', () => {
   test.each(cases)('%s is presented as client-node presents it', async (_, entry) => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { redactBody, redactHeaders, redactUrl, traceTo } from '../../../../src/lib/kube/http/trace.ts'
+import fixture from './redact.json' with { type: 'json' }
 
 const secret = 'c2VjcmV0LXZhbHVl'
 const jwt = 'eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJ4In0.c2lnbmF0dXJl'
@@ -7,37 +8,7 @@ const key = '-----BEGIN RSA PRIVATE KEY-----\nMIIabc\n-----END RSA PRIVATE KEY--
 const anywhere = '/api/v1/namespaces/x/configmaps/y'
 
 describe('nothing secret is in', () => {
-  test.each([
-    ['a Secret', { kind: 'Secret', data: { a: secret }, stringData: { b: secret } }, anywhere],
-    ['a list of Secrets', { kind: 'SecretList', items: [{ data: { a: secret } }] }, anywhere],
-    ['a Secret in a watch', { type: 'ADDED', object: { kind: 'Secret', data: { a: secret } } }, anywhere],
-    ['a patch of a Secret', { data: { a: secret } }, '/api/v1/namespaces/x/secrets/y?fieldManager=kvup'],
-    [
-      'a JSON patch of a Secret',
-      [{ op: 'add', path: '/data/a', value: secret }],
-      '/api/v1/namespaces/x/secrets/y',
-    ],
-    [
-      'what kubectl applied',
-      {
-        kind: 'Secret',
-        metadata: { annotations: { 'kubectl.kubernetes.io/last-applied-configuration': secret } },
-      },
-      anywhere,
-    ],
-    [
-      'a TokenRequest',
-      { kind: 'TokenRequest', status: { token: secret } },
-      '/api/v1/serviceaccounts/x/token',
-    ],
-    [
-      'a kubeconfig in a ConfigMap',
-      { data: { kubeconfig: `users:\n- user:\n    token: ${secret}\n` } },
-      anywhere,
-    ],
-    ['a client key', { user: { 'client-key-data': secret } }, anywhere],
-    ['a password', { spec: { password: secret, clientSecret: secret } }, anywhere],
-  ])('%s', (_, body, url) => {
+  test.each(fixture.bodies as unknown as [string, object, string][])('%s', (_, body, url) => {
     const shown = redactBody(JSON.stringify(body), url)
     expect(shown).not.toContain(secret)
     expect(shown).toContain('<redacted>')

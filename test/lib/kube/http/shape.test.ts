@@ -1,10 +1,7 @@
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { ConfigMaps } from '../../../../src/lib/kube/kinds/core-kinds.ts'
-import { opened, reply, tinyServer, type TinyServer } from './tiny-server.ts'
+import { answered, opened, reply, serve } from './tiny-server.ts'
 
-let server: TinyServer | undefined
-afterEach(() => server?.close())
-const serve = async (answer: Parameters<typeof tinyServer>[0]) => (server = await tinyServer(answer))
 const ref = { name: 'x', namespace: 'ns' }
 const failed = (work: Promise<unknown>) => work.catch((error: unknown) => error)
 
@@ -48,8 +45,9 @@ describe.each(
   Object.entries({ ...strange, 'a list': '[]', 'versions that are none': '{"versions":[null]}' }),
 )('an answer of status 200 that is %s', (_, body) => {
   test('is not taken for an API group that is not served, nor for a version, nor for a delete that was done', async () => {
-    const { url } = await serve((__, response) => void response.writeHead(200).end(body))
-    const { reader, writer } = (await opened(url)).cluster
+    const {
+      cluster: { reader, writer },
+    } = await answered((__, response) => void response.writeHead(200).end(body))
     const unreachable = { exitCode: 8, reason: 'unreachable' }
     expect(await failed(reader.versions('config.openshift.io'))).toMatchObject(unreachable)
     expect(await failed(reader.version())).toMatchObject(unreachable)
@@ -73,10 +71,9 @@ test('a list of none may say null', async () => {
 })
 
 test('a page that names itself as the next one is not turned for ever', async () => {
-  const { url, asked } = await serve((_, response) =>
+  const { cluster, asked } = await answered((_, response) =>
     reply(response, 200, { metadata: { continue: 'same' }, items: [] }),
   )
-  const { cluster } = await opened(url)
   expect(await failed(cluster.reader.list(ConfigMaps))).toMatchObject({ exitCode: 8 })
   expect(asked).toHaveLength(2)
 })

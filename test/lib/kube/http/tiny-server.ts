@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { onTestFinished } from 'vitest'
 import type { Cluster } from '../../../../src/lib/kube/cluster.ts'
 import type { Connection } from '../../../../src/lib/kube/http/target.ts'
 import { type ClusterTools, openCluster } from '../../../../src/lib/kube/http/http-cluster.ts'
@@ -137,4 +138,17 @@ export async function opened(url: string | undefined, { connection, ...more }: T
     },
   )
   return { cluster, clock, warnings, traced }
+}
+
+/** A server that is closed behind its test. */
+export async function serve(answer: Answer): Promise<TinyServer> {
+  const server = await tinyServer(answer)
+  onTestFinished(() => server.close())
+  return server
+}
+
+/** Such a server, and a cluster that asks it. */
+export async function answered(answer: Answer, told?: Told): Promise<Opened & TinyServer> {
+  const server = await serve(answer)
+  return { ...server, ...(await opened(server.url, told)) }
 }

@@ -1,19 +1,15 @@
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { ConfigMaps } from '../../../../src/lib/kube/kinds/core-kinds.ts'
 import { VirtualMachines } from '../../../../src/lib/kube/kinds/kubevirt-kinds.ts'
 import { atVersion } from '../../../../src/lib/kube/object.ts'
-import { configMapBody, opened, refuse, reply, tinyServer, type TinyServer } from './tiny-server.ts'
+import { answered, configMapBody, opened, refuse, reply, serve } from './tiny-server.ts'
 
-let server: TinyServer | undefined
-afterEach(() => server?.close())
 const ref = { name: 'x', namespace: 'ns' }
-const serve = async (answer: Parameters<typeof tinyServer>[0]) => (server = await tinyServer(answer))
 const patch = { data: { a: '1' } }
 
 describe('a write', () => {
   test('that was cut is not repeated, and its outcome is called unknown', async () => {
-    const { url, asked } = await serve((_, response) => void response.destroy())
-    const { cluster } = await opened(url)
+    const { cluster, asked } = await answered((_, response) => void response.destroy())
     const error = await cluster.writer.mergePatch(ConfigMaps, ref, patch).catch((e: unknown) => e)
     expect(error).toMatchObject({ status: 0, statusReason: 'OutcomeUnknown', exitCode: 8 })
     expect((error as Error).message).toContain('the outcome is unknown')
@@ -21,31 +17,28 @@ describe('a write', () => {
   })
 
   test('is not repeated after 500', async () => {
-    const { url, asked } = await serve((_, response) =>
+    const { cluster, asked } = await answered((_, response) =>
       refuse(response, 500, 'InternalError: webhook failed'),
     )
-    const { cluster } = await opened(url)
     await expect(cluster.writer.mergePatch(ConfigMaps, ref, patch)).rejects.toMatchObject({ status: 500 })
     expect(asked).toHaveLength(1)
   })
 
   test.each([429, 503])('is repeated after %i when the server says when', async (status) => {
-    const { url, asked } = await serve((_, response, count) =>
+    const { cluster, clock, asked } = await answered((_, response, count) =>
       count === 1
         ? refuse(response, status, 'Busy: busy', { 'retry-after': '2' })
         : reply(response, 200, configMapBody('x')),
     )
-    const { cluster, clock } = await opened(url)
     await cluster.writer.mergePatch(ConfigMaps, ref, patch)
     expect(asked).toHaveLength(2)
     expect(clock.slept).toEqual([2000])
   })
 
   test('is not sent again when what it was decided on is old: a long Retry-After, or a machine that was suspended', async () => {
-    const { url, asked } = await serve((_, response, count) =>
+    const { cluster, clock, asked } = await answered((_, response, count) =>
       refuse(response, 429, 'Busy: busy', { 'retry-after': count === 1 ? '25' : '2' }),
     )
-    const { cluster, clock } = await opened(url)
     const write = () => cluster.writer.mergePatch(ConfigMaps, ref, patch)
     await expect(write()).rejects.toMatchObject({ status: 429 })
     expect([asked.length, clock.slept]).toEqual([1, []])
@@ -60,10 +53,9 @@ describe('a write', () => {
 
   test('that a PodDisruptionBudget forbids for now is the answer, not a reason to wait here', async () => {
     const details = { retryAfterSeconds: 10, causes: [{ reason: 'DisruptionBudget' }] }
-    const { url, asked } = await serve((_, response) =>
+    const { cluster, asked } = await answered((_, response) =>
       reply(response, 429, { reason: 'TooManyRequests', message: 'no', details }),
     )
-    const { cluster } = await opened(url)
     const pods = { apiVersion: 'v1', kind: 'Pod', plural: 'pods', namespaced: true }
     const call = { name: 'eviction', method: 'POST' as const, body: {} }
     await expect(cluster.writer.subresource(pods, ref, call)).rejects.toMatchObject({ status: 429 })
@@ -71,8 +63,10 @@ describe('a write', () => {
   })
 
   test('is signed, and each kind of patch has its type', async () => {
-    const { url, asked } = await serve((_, response) => reply(response, 200, configMapBody('x')))
-    const { writer } = (await opened(url)).cluster
+    const {
+      cluster: { writer },
+      asked,
+    } = await answered((_, response) => reply(response, 200, configMapBody('x')))
     await writer.mergePatch(ConfigMaps, ref, patch)
     await writer.jsonPatch(ConfigMaps, ref, [{ op: 'remove', path: '/data' }], 'status')
     await writer.apply(

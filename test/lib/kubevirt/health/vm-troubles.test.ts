@@ -3,6 +3,7 @@ import type { Reader } from '../../../../src/lib/kube/cluster.ts'
 import type { VirtualMachine, VirtualMachineInstance } from '../../../../src/lib/kube/kinds/kubevirt-kinds.ts'
 import { seeVms, vmCauses } from '../../../../src/lib/kubevirt/diagnosis/vm-troubles.ts'
 import { vmTroubleLines } from '../../../../src/lib/output/views/report-lines.ts'
+import fixture from './vm-troubles.json' with { type: 'json' }
 
 const now = new Date('2026-11-21T10:00:00Z')
 const ago = (seconds: number) => new Date(now.getTime() - seconds * 1000).toISOString()
@@ -58,93 +59,12 @@ function reading(
 const see = async (vms: readonly VirtualMachine[], vmis: readonly VirtualMachineInstance[]) =>
   (await seeVms(reading(vms, vmis), now)).troubles
 
-test.each<[string, VirtualMachine | undefined, VirtualMachineInstance | undefined, string | undefined]>([
-  ['it runs', vm('a'), vmi('a'), undefined],
-  [
-    'its owner stopped it',
-    vm('a', { runStrategy: 'Halted' }, { printableStatus: 'Stopped' }),
-    undefined,
-    undefined,
-  ],
-  [
-    'running: false',
-    vm('a', { running: false }, { printableStatus: 'ErrorUnschedulable' }),
-    undefined,
-    undefined,
-  ],
-  [
-    'its guest shut itself down',
-    vm('a', { runStrategy: 'RerunOnFailure' }, { printableStatus: 'Stopped' }),
-    undefined,
-    undefined,
-  ],
-  [
-    'Manual, and nobody started it',
-    vm('a', { runStrategy: 'Manual' }, { printableStatus: 'Stopped' }),
-    undefined,
-    undefined,
-  ],
-  ['a disk is imported', vm('a', undefined, { printableStatus: 'Provisioning' }), undefined, undefined],
-  [
-    'it began to start four minutes ago',
-    vm('a', undefined, { printableStatus: 'Starting' }),
-    vmi('a', { phase: 'Scheduling' }, 240),
-    undefined,
-  ],
-  [
-    'it began to start five minutes ago',
-    vm('a', undefined, { printableStatus: 'Starting' }),
-    vmi('a', { phase: 'Scheduling' }, 300),
-    'Scheduling',
-  ],
-  ['a VMI without a VM, that nobody takes', undefined, vmi('a', {}, 301), 'Pending'],
-  [
-    'a crash loop',
-    vm('a', undefined, { printableStatus: 'CrashLoopBackOff' }),
-    undefined,
-    'CrashLoopBackOff',
-  ],
-  [
-    'a DataVolume that failed',
-    vm('a', { running: true }, { printableStatus: 'DataVolumeError' }),
-    undefined,
-    'DataVolumeError',
-  ],
-  [
-    'a word of a release to come',
-    vm('a', undefined, { printableStatus: 'ErrorNoSuchThing' }),
-    undefined,
-    'ErrorNoSuchThing',
-  ],
-  ['it should run, but has no VMI', vm('a', undefined, { printableStatus: 'Stopped' }), undefined, 'Stopped'],
-  [
-    'its launcher may not be made, for a second',
-    vm('a', undefined, { printableStatus: 'Starting' }),
-    vmi(
-      'a',
-      {
-        phase: 'Pending',
-        conditions: [
-          { type: 'Synchronized', status: 'False', reason: 'FailedCreate', message: 'exceeded quota' },
-        ],
-      },
-      1,
-    ),
-    'Pending',
-  ],
-  [
-    'it runs, and cannot be synchronized',
-    vm('a'),
-    vmi('a', {
-      phase: 'Running',
-      conditions: [{ type: 'Synchronized', status: 'False', reason: 'SyncFailed', message: 'no' }],
-    }),
-    'Running, not synchronized',
-  ],
-])('%s', async (_name, oneVm, instance, status) => {
+test.each(
+  fixture.rows as unknown as [string, VirtualMachine | null, VirtualMachineInstance | null, string | null][],
+)('%s', async (_name, oneVm, instance, status) => {
   const found = await see(oneVm ? [oneVm] : [], instance ? [instance] : [])
-  expect(found.reasons.map((reason) => reason.status)).toEqual(status === undefined ? [] : [status])
-  expect(found.count).toBe(status === undefined ? 0 : 1)
+  expect(found.reasons.map((reason) => reason.status)).toEqual(status === null ? [] : [status])
+  expect(found.count).toBe(status === null ? 0 : 1)
 })
 
 const many = (count: number, prefix: string) => Array.from({ length: count }, (_, i) => `${prefix}${i + 100}`)
@@ -229,52 +149,14 @@ test('two VMs that fail are no mass, and one that began ten seconds ago is none 
   expect(vmCauses(fresh, now)).toEqual([])
 })
 
-const notReady = (age?: number) => ({
-  type: 'Ready',
-  status: 'False' as const,
-  reason: 'PodNotExists',
-  ...(age !== undefined && { lastTransitionTime: ago(age) }),
-})
-const undated = {
-  type: 'PodScheduled',
-  status: 'False' as const,
-  reason: 'Unschedulable',
-  message: 'no room',
-}
-const reached = (phase: string, age: number) => [{ phase, phaseTransitionTimestamp: ago(age) }]
-
-test.each<[string, VirtualMachineInstance['status'], string | undefined]>([
-  ['what says it says since when', { phase: 'Scheduling', conditions: [unscheduled(400)] }, ago(400)],
-  [
-    'else since it ceased to be ready',
-    { phase: 'Scheduling', conditions: [undated, notReady(1200)] },
-    ago(1200),
-  ],
-  [
-    'else since it came to its phase',
-    {
-      phase: 'Scheduling',
-      conditions: [undated, notReady()],
-      phaseTransitionTimestamps: reached('Scheduling', 700),
-    },
-    ago(700),
-  ],
-  ['else since it was made', { phase: 'Scheduling', conditions: [undated] }, ago(9000)],
-  [
-    'of one that runs it is not the time of its creation',
-    {
-      phase: 'Running',
-      nodeName: 'worker-1',
-      conditions: [{ type: 'Synchronized', status: 'False', message: 'cannot hotplug' }],
-      phaseTransitionTimestamps: reached('Running', 8000),
-    },
-    undefined,
-  ],
-])('the age of a trouble: %s', async (_, status, from) => {
-  const { reasons } = await see([vm('a', undefined, { printableStatus: 'Starting' })], [vmi('a', status)])
-  expect(reasons).toHaveLength(1)
-  expect(reasons[0]?.since).toBe(from)
-})
+test.each(fixture.since as unknown as [string, VirtualMachineInstance['status'], string | null][])(
+  'the age of a trouble: %s',
+  async (_, status, from) => {
+    const { reasons } = await see([vm('a', undefined, { printableStatus: 'Starting' })], [vmi('a', status)])
+    expect(reasons).toHaveLength(1)
+    expect(reasons[0]?.since).toBe(from ?? undefined)
+  },
+)
 
 test('of 10,000 VMs a first page, and what no node has taken yet: the rest is said to be left out', async () => {
   const names = many(10_000, 'vm-')

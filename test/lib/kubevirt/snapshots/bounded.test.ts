@@ -6,6 +6,7 @@ import { openDataJobs, activeOthers } from '../../../../src/lib/kubevirt/cluster
 import { foldInstances } from '../../../../src/lib/kubevirt/snapshot.ts'
 import { readyEndpoints } from '../../../../src/lib/kubevirt/diagnosis/health.ts'
 import { ApiError } from '../../../../src/lib/kube/errors.ts'
+import fixture from './bounded.json' with { type: 'json' }
 
 const vmis = 20_000
 
@@ -86,26 +87,8 @@ const of = (apiVersion: string, kind: string, name: string, more: object) => ({
   ...more,
 })
 
-const job = (group: string, kind: string, name: string, status: object) => of(group, kind, name, { status })
-
 test('night C5: what copies disks is open until it says that it is over; what is not served is none', async () => {
-  const open = await openDataJobs(
-    serving([
-      job('snapshot.kubevirt.io/v1alpha1', 'VirtualMachineSnapshot', 'a', { phase: 'InProgress' }),
-      job('snapshot.kubevirt.io/v1alpha1', 'VirtualMachineSnapshot', 'b', { phase: 'Succeeded' }),
-      job('snapshot.kubevirt.io/v1beta1', 'VirtualMachineRestore', 'c', { complete: false }),
-      job('snapshot.kubevirt.io/v1beta1', 'VirtualMachineRestore', 'd', { complete: true }),
-      job('cdi.kubevirt.io/v1beta1', 'DataVolume', 'e', { phase: 'ImportInProgress' }),
-      job('cdi.kubevirt.io/v1beta1', 'DataVolume', 'f', { phase: 'WaitForFirstConsumer' }),
-      job('backup.kubevirt.io/v1alpha1', 'VirtualMachineBackup', 'g', {
-        conditions: [{ type: 'Progressing', status: 'True' }],
-      }),
-      job('backup.kubevirt.io/v1alpha1', 'VirtualMachineBackup', 'h', {
-        conditions: [{ type: 'Done', status: 'True' }],
-      }),
-      job('export.kubevirt.io/v1beta1', 'VirtualMachineExport', 'i', { phase: 'Ready' }),
-    ]),
-  )
+  const open = await openDataJobs(serving(fixture.jobs))
   expect(open.map(({ name, phase }) => `${name} ${phase}`)).toEqual([
     'shop/a InProgress',
     'shop/c not begun',
@@ -116,24 +99,7 @@ test('night C5: what copies disks is open until it says that it is over; what is
 })
 
 test('night C4: who evicts, remediates or reboots, unless it is paused', async () => {
-  const paused = { metadata: { name: 'p', annotations: { 'cluster.x-k8s.io/paused': '' } } }
-  const updating = { status: { conditions: [{ type: 'Updating', status: 'True' }] } }
-  const others = await activeOthers(
-    serving([
-      of('operator.openshift.io/v1', 'KubeDescheduler', 'cluster', { spec: { mode: 'Automatic' } }),
-      of('operator.openshift.io/v1', 'KubeDescheduler', 'other', { spec: { mode: 'Predictive' } }),
-      of('apps/v1', 'Deployment', 'descheduler', { spec: { replicas: 1 } }),
-      of('batch/v1', 'CronJob', 'descheduler', { spec: { suspend: true } }),
-      of('machine.openshift.io/v1beta1', 'MachineHealthCheck', 'mhc', {}),
-      of('cluster.x-k8s.io/v1beta1', 'MachineHealthCheck', 'p', paused),
-      of('remediation.medik8s.io/v1alpha1', 'NodeHealthCheck', 'nhc', {
-        spec: { pauseRequests: ['upgrade'] },
-      }),
-      of('machineconfiguration.openshift.io/v1', 'MachineConfigPool', 'worker', updating),
-      of('machineconfiguration.openshift.io/v1', 'MachineConfigPool', 'gpu', { spec: { paused: true } }),
-      of('machineconfiguration.openshift.io/v1', 'MachineConfigPool', 'master', {}),
-    ]),
-  )
+  const others = await activeOthers(serving(fixture.others))
   expect(others.map(({ resource, name, does }) => `${resource} ${name} ${does}`)).toEqual([
     'kubedeschedulers.operator.openshift.io shop/cluster evicts',
     'deployments.apps shop/descheduler evicts',

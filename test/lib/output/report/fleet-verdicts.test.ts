@@ -5,11 +5,10 @@ import { reportMarkdown } from '../../../../src/lib/output/report/report-view.ts
 import { sanitise } from '../../../../src/lib/output/terminal.ts'
 import { hostile } from './hostile.ts'
 import { bare, made, page, reported, withTexts } from './recorded.ts'
+import fixture from './fleet-verdicts.json' with { type: 'json' }
 
 const apiVersion = 'kvup.io/v1alpha1'
-const error = { code: 4, reason: 'stalled', message: 'stalled while updating virt-api' }
 const warning = { id: 'kubernetes-window', level: 'warning', summary: 'Kubernetes is newer' }
-const blocker = { id: 'node-ready', level: 'blocker', summary: 'worker-1 is not ready' }
 const planOf = (name: string, group = 1) => ({
   name,
   context: name,
@@ -65,29 +64,7 @@ test.each([plan, check, status])('what speaks against nothing is good: $kind', (
   expect(verdictOf(document).is).toBe('good')
 })
 
-test.each([
-  [{ ...plan, clusters: [{ ...planOf('prod-0'), error }] }, 'bad', 'Not sealed'],
-  [{ ...plan, clusters: [{ ...planOf('prod-2'), plan: undefined }] }, 'bad', 'Not sealed'],
-  [{ ...plan, clusters: [{ ...planOf('prod-0'), plan: {} }] }, 'bad', '1 of it failed'],
-  [{ ...plan, clusters: [] }, 'bad', 'a fleet without clusters'],
-  [
-    { ...check, items: [{ ...passed, state: 'Blocked', blockers: 1, findings: [blocker] }] },
-    'bad',
-    '1 blocked',
-  ],
-  [{ ...check, items: [{ ...passed, state: 'Unreachable', error }] }, 'bad', '1 unreachable'],
-  [{ ...check, items: [{ ...passed, findings: [blocker] }] }, 'bad', 'passed, with 1 finding that blocks'],
-  [{ ...check, items: [{ ...passed, notChecked: 2 }] }, 'bad', '1 of it failed'],
-  [{ ...check, items: [{ ...passed, error }] }, 'bad', '1 of it failed'],
-  [{ ...check, items: [{ ...passed, state: 'Fine' }] }, 'warning', 'no verdict'],
-  [{ ...check, items: [{ ...passed, state: '__proto__' }] }, 'warning', 'no verdict'],
-  [{ ...check, items: [] }, 'bad', 'a fleet without clusters'],
-  [{ ...status, items: [healthy, { ...healthy, state: 'Degraded' }] }, 'bad', '1 degraded, 1 healthy'],
-  [{ ...status, items: [{ ...healthy, state: 'Updating' }] }, 'good', '1 updating'],
-  [{ ...status, items: [{ ...healthy, error }] }, 'bad', '1 of it failed'],
-  [{ ...status, items: [{ ...healthy, state: 'Fine' }] }, 'warning', 'no verdict'],
-  [{ ...status, items: [{ ...healthy, state: 'toString' }] }, 'warning', 'no verdict'],
-])('%#: %j is %s', (document, is, text) => {
+test.each(fixture.rows as unknown as [object, string, string][])('%#: %j is %s', (document, is, text) => {
   expect(verdictOf(document)).toEqual({ is, text: expect.stringContaining(text) as string })
 })
 

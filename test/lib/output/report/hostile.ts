@@ -1,35 +1,4 @@
-/** Texts that somebody could give to a VM, a label or a message so that a page, a terminal or a ticket does something. */
-export const hostile: readonly string[] = [
-  '<script>document.title = "owned"</script>',
-  '</script><script>document.title = "owned"</script>',
-  '</title><script>document.title = "owned"</script>',
-  '</style><script>document.title = "owned"</script>',
-  '<img src=x onerror=document.title="owned">',
-  '<svg onload=document.title="owned">',
-  '<svg><animate onbegin=document.title="owned" attributeName=x dur=1s>',
-  '<iframe src="javascript:parent.document.title=\'owned\'"></iframe>',
-  '<object data="data:text/html,<script>top.document.title=1</script>"></object>',
-  '<embed src="https://evil.example/owned.svg">',
-  '<link rel=stylesheet href=https://evil.example/owned.css>',
-  '<meta http-equiv=refresh content="0;url=https://evil.example/">',
-  '<base href=https://evil.example/>',
-  '<form action=https://evil.example/><button autofocus>go</button></form>',
-  '<a href="javascript:document.title=\'owned\'">click</a>',
-  'javascript:document.title="owned"',
-  '" onmouseover="document.title=\'owned\'" autofocus onfocus="document.title=\'owned\'" x="',
-  "' onclick='document.title=1' x='",
-  '--><script>document.title="owned"</script><!--',
-  '<!--<script>',
-  ']]><script>document.title="owned"</script>',
-  '${document.title="owned"}',
-  '{{constructor.constructor("document.title=1")()}}',
-  '&lt;script&gt;document.title="owned"&lt;/script&gt;',
-  '\u202etxt.exe\u202c\u2066reversed\u2069',
-  'nul\u0000in\u0000between',
-  '\u001b]0;owned\u0007\u001b[2J\u001b[31mred\u001b[0m',
-  '\u009b31mC1\u009d0;owned\u009c',
-  '__proto__',
-  '| a | b |\n# heading\n```\n[link](javascript:alert(1)) ![x](https://evil.example/p.png) <b>x</b>',
-  '=HYPERLINK("https://evil.example")',
-  'x'.repeat(5000),
-]
+import texts from './hostile.json' with { type: 'json' }
+
+/** Texts that somebody could give to a VM, a label or a message so that a page, a terminal or a ticket does something; the last is a long one. */
+export const hostile: readonly string[] = texts.map((text) => (text === 'x{5000}' ? 'x'.repeat(5000) : text))

@@ -4,65 +4,18 @@ import type { ReportSource } from '../../../../src/lib/output/report/report-sour
 import { timelineOf } from '../../../../src/lib/output/report/timeline.ts'
 import { forms, planted as plantedIn, unmarked as unmarkedOf } from '../../kube/http/secret-forms.ts'
 import { made, recorded, recordedFiles, reported } from './recorded.ts'
+import fixture from './redacted.json' with { type: 'json' }
 
-const secrets = {
-  password: 'hunter2-secret',
-  proxy: 'http://proxyuser:pr0xypass@proxy.corp.internal:3128',
-  env: 'env-value-of-somebody',
-  note: 'private note of a tenant',
-  host: 'bastion.example.com',
-  node: 'node-7.rack2.corp.internal',
-  ip: '10.20.30.40',
-  hostname: 'guest-hostname-x',
-  applied: 'last-applied-secret-thing',
-  token: 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhIn0.c2lnbmF0dXJl',
-}
-
-const path = (name: string): string => `spec.template.spec.containers[virt-operator].env[${name}].value`
+const { secrets } = fixture
 
 /** A plan with all of them, where a manifest or a VM would have them. */
 const planted = (): ReportSource => {
+  const { fields, findings, vm, events } = fixture.planted
   const { document } = recorded('plan.json')
   const [first, ...steps] = document['steps'] as { changes: object[] }[]
-  const fields = [
-    { path: path('DB_PASSWORD'), from: 'x', to: secrets.password },
-    { path: path('HTTPS_PROXY'), to: secrets.proxy },
-    { path: path('MY_SETTING'), to: secrets.env },
-    { path: path('VIRT_API_IMAGE'), to: 'quay.io/kubevirt/virt-api:v1.8.4' },
-    { path: 'metadata.annotations["tenant.example/note"]', to: secrets.note },
-    { path: 'metadata.annotations["kubectl.kubernetes.io/last-applied-configuration"]', to: secrets.applied },
-    { path: 'spec.template.spec.hostname', to: secrets.hostname },
-  ]
   const object = { apiVersion: 'apps/v1', kind: 'Deployment', namespace: 'kubevirt', name: 'virt-operator' }
-  return {
-    document: {
-      ...document,
-      steps: [
-        { ...first, changes: [...(first?.changes ?? []), { object, is: 'changed', fields }] },
-        ...steps,
-      ],
-      findings: [
-        {
-          id: 'node-ready',
-          level: 'warning',
-          summary: `${secrets.node} (${secrets.ip}, fe80::1ff:fe23:4567:890a) says: Authorization: Bearer ${secrets.token}; password=${secrets.password}`,
-          remedy: [
-            `curl -s https://${secrets.node}:10250/healthz`,
-            `read https://github.com/kubevirt/kubevirt/issues/18670`,
-          ],
-        },
-      ],
-      vm: {
-        metadata: {
-          annotations: { 'tenant.example/note': secrets.note, 'kubevirt.io/storage-observed': 'v1' },
-        },
-        spec: { hostname: secrets.hostname, env: [{ name: 'OTHER_VALUE', value: secrets.env }] },
-      },
-    },
-    events: [
-      { event: 'remark', at: '2026-11-27T20:25:26Z', text: `no answer from https://${secrets.host}:6443` },
-    ],
-  }
+  const changes = [...(first?.changes ?? []), { object, is: 'changed', fields }]
+  return { document: { ...document, steps: [{ ...first, changes }, ...steps], findings, vm }, events }
 }
 
 test('what is forwarded has no secret, no annotation of a tenant and no host', () => {
@@ -78,21 +31,7 @@ test('what is forwarded has no secret, no annotation of a tenant and no host', (
 })
 
 /** Sentences as a cluster, a program or a journal has them; what stands in « » has to go. */
-const leaky: readonly string[] = [
-  'dial tcp «10.1.2.3»:6443: connect: connection refused',
-  'lookup «mirror01» on «10.0.0.2»:53: no such host',
-  'read tcp «10.0.0.5»:43210->«192.168.7.1»:6443: i/o timeout',
-  'from «::ffff:10.1.2.3», «fd00:12::1»: refused by [«fd00:12::2»]:6443',
-  'no answer from «w2.acme.ai», «node3.dc1.lab», «shop.com.tr» and «git.corp.redhat.com»',
-  'worker «worker-1.ocp.acme.bank» and *.«apps.ocp.acme.bank», in «acme.bank»; in ~/.kube «api-ocp-acme-bank»:6443',
-  'pulls «registry.acme.bank»:5000/kubevirt/virt-api:v1.8.4 and «mirror02»:5000/kubevirt/virt-api:v1.8.4',
-  'virt-api runs with --token «tok-in-args» --retries 3',
-  'set spec.template.spec.containers[virt-operator].env[DB_PASS].value of deployments/virt-operator in namespace kubevirt from «old-pass» to «new-pass», and save the value',
-  'set spec.template.spec.containers[virt-operator].env[db_url].value back to «env-back»',
-  '/spec/template/spec/containers/0/env/3/value of Deployment virt-operator, which was "«env-kept»"',
-  'the patch "[{\\"op\\":\\"add\\",\\"value\\":{\\"name\\":\\"db_url\\",\\"value\\":\\"«env-in-text»\\"}}]" does not apply',
-  'the program was started as DB_URL=«env-in-shell» virt-api',
-]
+const leaky: readonly string[] = fixture.leaky
 const leaks = leaky.flatMap((line) => [...line.matchAll(/«([^»]+)»/gu)].map(([, leak = '']) => leak))
 const unmarked = (line: string): string => line.replaceAll(/[«»]/gu, '')
 
@@ -133,16 +72,7 @@ test('no form of a host, an address or a value is forwarded, wherever it stands'
     expect(texts).toContain(kept)
 })
 
-test.each([
-  'quay.io/kubevirt/virt-api:v1.9.0@sha256:0a1b2c3d and registry.redhat.io/x:1.2.3',
-  'virt-api.kubevirt.svc:443 and virt-api.kubevirt.svc.cluster.local',
-  'virtualmachines.kubevirt.io, deployments.apps, cronjobs.v1beta1.batch, packages.operators.coreos.com',
-  'spec.imageTag, spec.paused, status.observedKubeVirtVersion, status.phase, data.tls, .metadata.name',
-  'kubevirt-operator.yaml, etcd.db, cluster-backup.sh, run.ndjson and main.go:147',
-  'kubevirt-hyperconverged-operator.v1.15.0 at 10:11:12, MAC 0a:58:0a:01:02:03, since 2026-11-27T20:25:26.123Z',
-  'read https://github.com/kubevirt/kubevirt/issues/18670 and https://access.redhat.com/solutions/1',
-  'node-role.kubernetes.io/control-plane, cluster.x-k8s.io/paused on worker-1',
-])('what names no host stays: %s', (text) => {
+test.each(fixture.harmless)('what names no host stays: %s', (text) => {
   const document = { kind: 'CheckReport', cluster: { server: 'https://api.ocp.acme.bank:6443' }, text }
   expect(redactedSource({ document, events: [] }).document['text']).toBe(text)
 })
@@ -157,31 +87,7 @@ const forwarded = (one: unknown): string => {
   return JSON.stringify(document['one'])
 }
 
-test.each([
-  ['a list under env', { env: [{ name: 'lower_proxy', value: 'SEK' }] }],
-  [
-    'a name of one letter, with more fields',
-    { env: [{ name: 'a', value: 'SEK', is: 'new', valueFrom: null }] },
-  ],
-  ['a map under env', { spec: { env: { HTTP_PROXY: 'SEK', x: 'SEK' } } }],
-  ['arguments under env', { env: ['x=SEK', 'HTTP_PROXY=SEK'] }],
-  ['a field that ends in env', { path: 'spec.containers[a].env', to: [{ name: 'p', value: 'SEK', x: 1 }] }],
-  ['the same as a text', { path: 'spec.env', from: '[{"name":"x","value":"SEK"}]', to: 'x=SEK' }],
-  ['a field below env', { path: 'spec.env.HTTP_PROXY', from: 'SEK', to: 'SEK' }],
-  ['a patch of env', { op: 'add', path: '/spec/env/-', value: { name: 'x', value: 'SEK' } }],
-  ['leaves', { leaves: { 'spec.env.HTTP_PROXY': 'SEK', 'spec.env': [{ name: 'q', value: 'SEK' }] } }],
-  ['a sentence', 'set spec.env.HTTP_PROXY from SEK to SEK'],
-  ['arguments of a program', { args: ['--token', 'SEK', '-v', '2'] }],
-  ['a file with logins', { auths: { 'quay.io': { auth: 'SEK' } }, '.dockerconfigjson': 'SEK' }],
-  ['a key that hides its name', { 'pass\u00ADword': 'SEK' }],
-  ['a login as a key', { 'user:SEK@registry:5000': 1 }],
-  ['the first boot of a guest', { chpasswd: { list: 'root:SEK' }, userData: 'SEK' }],
-  ['a host with an underscore', 'SEK_01.bank.local is down'],
-  ['a host behind an @', 'ops@SEK77 typed it'],
-  ['a host that hides its name', 'S\u00ADEK.acme.corp and SE\u200BK.acme.corp'],
-  ['a registry behind a login', 'user:pw@SEK:5000/kubevirt/virt-api'],
-  ['a customer of a public registry', 'SEK.quay.io and console.SEK.openshift.com'],
-])('%s is not forwarded', (_, one) => {
+test.each(fixture.hidden as unknown as [string, unknown][])('%s is not forwarded', (_, one) => {
   expect(forwarded(one).replaceAll(/[\u00AD\u200B]/gu, '')).not.toContain('SEK')
 })
 

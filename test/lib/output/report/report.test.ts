@@ -6,6 +6,7 @@ import { timelineOf } from '../../../../src/lib/output/report/timeline.ts'
 import { vmTableOf } from '../../../../src/lib/output/report/vm-table.ts'
 import { readSchema, validate } from '../../docs/json-schema.ts'
 import { bare, checkText, made, page, recorded, recordedFiles, reported } from './recorded.ts'
+import fixture from './report.json' with { type: 'json' }
 
 const check = () => parseReportSource(checkText(), 'check.json')
 
@@ -216,44 +217,7 @@ test('a measurement is drawn where the document has one', () => {
 
 const moment = (seconds: number): string => new Date(Date.UTC(2026, 10, 27, 20, 24, seconds)).toISOString()
 /** Of a run in which a VM was restarted, two migrated, and an agent was lost. */
-const measuredRun = {
-  summary: 'API unavailable for 4 s; 1 of 12 VMs interrupted',
-  begin: moment(0),
-  end: moment(150),
-  promise: { is: 'broken', text: 'not confirmed, unavailable were create 4 s' },
-  probes: [
-    {
-      probe: 'create',
-      outages: [{ begin: moment(90), end: moment(94), steps: ['virt-api'] }],
-      ended: { at: moment(100), why: '403' },
-    },
-  ],
-  vms: {
-    watched: 12,
-    interrupted: {
-      count: 1,
-      items: [{ vm: 'demo/pet', at: moment(80), how: 'restarted', runsAgain: moment(95) }],
-    },
-    migrations: {
-      count: 70,
-      failed: 1,
-      items: [
-        {
-          vm: 'demo/web-1',
-          begin: moment(100),
-          end: moment(107),
-          seconds: 7,
-          mode: 'PreCopy',
-          sourceNode: 'worker-1',
-          targetNode: 'worker-2',
-        },
-        { vm: 'demo/web-2', begin: moment(101), end: moment(110), seconds: 9, failed: 'guest CPU' },
-        { vm: 'demo/web-3', seconds: 3 },
-      ],
-    },
-    agents: { connected: 2, lost: { count: 1, items: [{ vm: 'demo/web-1', at: moment(108) }] } },
-  },
-}
+const measuredRun = fixture.measuredRun
 
 test('a sentence about kvup is none of its commands', () => {
   const { document, events } = recorded('stalled.ndjson')

@@ -5,6 +5,7 @@ import {
   judgeInstallPlan,
   type PlanQuestion,
 } from '../../../../src/lib/upgrade/methods/install-plan-approval.ts'
+import fixture from './judge-install-plan.json' with { type: 'json' }
 
 const csv = (version: string) => `kubevirt-hyperconverged-operator.v${version}`
 const namespace = 'openshift-cnv'
@@ -106,88 +107,14 @@ describe('done 5: which InstallPlan is approved', () => {
     expect(why).toContain('evil.v1.0.0, evil.v1.0.1, evil.v1.0.2 and 9997 more')
   })
 
-  test.each<[name: string, changes: Changes, is: string, why: RegExp]>([
-    [
-      'other operators in it',
-      { names: [csv('4.19.3'), 'odf-operator.v4.19.1'] },
-      'wrong',
-      /also install odf-operator/,
-    ],
-    [
-      'another than the one that was allowed',
-      { names: [csv('4.19.3'), 'a.v1.0.0', 'b.v1.0.0'], question: { approveAlso: ['a'] } },
-      'wrong',
-      /also install b\.v1\.0\.0$/,
-    ],
-    [
-      'a prefix of an allowed name',
-      { names: [csv('4.19.3'), 'odf-operator-x.v1.0.0'], question: { approveAlso: ['odf-operator'] } },
-      'wrong',
-      /also install/,
-    ],
-    [
-      'superseded: an older z of the path',
-      { names: [csv('4.19.1')] },
-      'wrong',
-      /4\.19\.1 and not .*4\.19\.3/,
-    ],
-    ['off the path: a newer one', { names: [csv('4.19.7')] }, 'wrong', /4\.19\.7 and not .*4\.19\.3/],
-    [
-      'not referenced by the Subscription',
-      { reference: 'install-new' },
-      'wrong',
-      /names install-new, not this one/,
-    ],
-    ['of the same name, made anew', { plan: { name: 'install-old' } }, 'wrong', /not this one/],
-    [
-      'of another namespace',
-      { plan: { namespace: 'openshift-operators' } },
-      'wrong',
-      /is in namespace openshift-operators/,
-    ],
-    ['no phase yet', { status: { phase: '' } }, 'not-yet', /being created/],
-    ['Planning', { status: { phase: 'Planning' } }, 'not-yet', /Planning/],
-    ['Installing already', { status: { phase: 'Installing' }, spec: { approved: true } }, 'joined', /^$/],
-    ['Complete', { status: { phase: 'Complete' }, spec: { approved: true } }, 'joined', /^$/],
-    [
-      'Failed',
-      { status: { phase: 'Failed', message: 'forbidden' } },
-      'wrong',
-      /OLM does not retry it: forbidden/,
-    ],
-    ['approved by somebody else meanwhile', { spec: { approved: true } }, 'joined', /^$/],
-    [
-      'CSV above the minor of the platform',
-      { question: { beyondPlatform: 'belongs to platform 4.19, and the platform is at 4.18' } },
-      'wrong',
-      /its operator belongs to platform 4\.19, and the platform is at 4\.18/,
-    ],
-    [
-      'ClusterVersion progressing',
-      { question: { platformBusy: 'the platform is being updated to 4.19.9' } },
-      'not-yet',
-      /being updated/,
-    ],
-    [
-      'master pool updating',
-      { question: { platformBusy: 'the machine config pool master is not updated' } },
-      'not-yet',
-      /pool master/,
-    ],
-    ['older than what is installed', { names: [csv('4.18.2')] }, 'wrong', /older than .*4\.18\.9/],
-    ['a name twice', { names: [csv('4.19.3'), csv('4.19.3')] }, 'wrong', /twice/],
-    ['without any CSV', { names: [] }, 'wrong', /install no CSV/],
-    [
-      'of a Subscription that approves by itself',
-      { approval: 'Automatic' },
-      'wrong',
-      /approves automatically/,
-    ],
-  ])('night E4: not approved: %s', (_, changes, is, why) => {
-    const verdict = judge(changes)
-    expect(verdict.is).toBe(is)
-    expect('why' in verdict ? verdict.why : '').toMatch(why)
-  })
+  test.each(fixture.wrong as unknown as [name: string, changes: Changes, is: string, why: string][])(
+    'night E4: not approved: %s',
+    (_, changes, is, why) => {
+      const verdict = judge(changes)
+      expect(verdict.is).toBe(is)
+      expect('why' in verdict ? verdict.why : '').toMatch(new RegExp(why, 'u'))
+    },
+  )
 
   test('what can never become right is said before what has to be waited for', () => {
     const verdict = judge({

@@ -3,6 +3,7 @@ import type { InstallPlan } from '../../../../src/lib/kube/kinds/operator-kinds.
 import type { OlmPart } from '../../../../src/lib/upgrade/methods/olm-plan.ts'
 import type { OperatorRollSnapshot } from '../../../../src/lib/upgrade/methods/operator-manifest.ts'
 import { rollbackHint } from '../../../../src/lib/upgrade/methods/install-plan-approval.ts'
+import fixture from './way-out.json' with { type: 'json' }
 
 const csv = (version: string) => `kubevirt-hyperconverged-operator.v${version}`
 const subscription = { namespace: 'hco', name: 'hco-operatorhub', uid: 'u' }
@@ -51,35 +52,7 @@ function scene({ channel = 'stable-v1.17', installed = '1.17.3', plan }: Left): 
   }
 }
 
-const stays = 'no InstallPlan is approved: HyperConverged remains at 1.17.3 until you approve one'
-const channelBack = `kubectl -n hco patch subscription.operators.coreos.com hco-operatorhub --type merge -p '{"spec":{"channel":"stable-v1.17"}}'     restores the channel`
-const drop =
-  'kubectl -n hco delete installplan install-abc     takes away the InstallPlan that was made of stable-v1.18'
-const former = { names: ['1.17.3'], approved: true, phase: 'Complete' }
-
-const rows: readonly [what: string, left: Left, note: string, remedy: string[]][] = [
-  ['nothing was set', {}, stays, []],
-  ['a plan that was there before', { plan: { names: ['1.17.4'], approved: false } }, stays, []],
-  ['the channel was set', { channel: 'stable-v1.18', plan: former }, stays, [channelBack]],
-  [
-    'and a plan was made of it',
-    { channel: 'stable-v1.18', plan: { names: ['1.18.1'], approved: false } },
-    stays,
-    [channelBack, drop],
-  ],
-  [
-    'approved',
-    { channel: 'stable-v1.18', plan: { names: ['1.18.1'], approved: true } },
-    `there is no way back: ${csv('1.18.1')} is approved, and OLM does not downgrade`,
-    [],
-  ],
-  [
-    'installed, however far it came',
-    { channel: 'stable-v1.18', installed: '1.18.1', plan: { ...former, names: ['1.18.1'] } },
-    'there is no way back to 1.17.3: 1.18.1 is installed, and OLM does not downgrade',
-    [],
-  ],
-]
+const rows = fixture.rows as unknown as [what: string, left: Left, note: string, remedy: string[]][]
 
 test.each(rows)('%s', (_, left, note, remedy) => {
   expect(rollbackHint(part, scene(left))).toEqual({ note, remedy })

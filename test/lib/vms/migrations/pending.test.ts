@@ -6,6 +6,7 @@ import {
   whyPending,
 } from '../../../../src/lib/vms/migrations/migration.ts'
 import { ago, at, migration, type Shape } from './shapes.ts'
+import fixture from './pending.json' with { type: 'json' }
 
 const around: MigrationContext = {
   at,
@@ -33,24 +34,12 @@ const unschedulable = (seconds: number) => ({
   } as const,
 })
 
-test.each<[string, Shape, Partial<MigrationContext>, string[]]>([
-  ['the cluster is full', {}, { running: 5 }, ['cluster-limit']],
-  ['its node is full', {}, { running: 2, runningFromNode: 2 }, ['node-limit']],
-  ['both are full', {}, { running: 5, runningFromNode: 2 }, ['cluster-limit', 'node-limit']],
-  ['it failed before', {}, { backOffUntil: at.getTime() + 1000, failures: 3 }, ['back-off']],
-  ['the back-off is over', {}, { backOffUntil: at.getTime(), failures: 3 }, ['not-known']],
-  ['two launchers', {}, { livingPods: 2 }, ['several-pods']],
-  ['a quota', { conditions: ['migrationRejectedByResourceQuota'] }, {}, ['quota']],
-  ['a backup', { conditions: ['migrationBlockedByBackup'] }, {}, ['backup']],
-  ['a utility volume', { conditions: ['migrationBlockedByUtilityVolumes'] }, {}, ['utility-volumes']],
-  ['no node', { phase: 'Scheduling' }, { target: unschedulable(60) }, ['unschedulable']],
-  ['a target that starts', { phase: 'Scheduling' }, { target: { name: 'x' } }, ['starting']],
-  ['nobody took it up', { phase: '' }, {}, ['not-taken-up']],
-  ['made just now', { since: 5 }, {}, ['starting']],
-  ['a reason that only the log has', {}, {}, ['not-known']],
-])('%s', (_, shape, more, expected) => {
-  expect(reasons(shape, more)).toEqual(expected)
-})
+test.each(fixture.rows as unknown as [string, Shape, Partial<MigrationContext>, string[]][])(
+  '%s',
+  (_, shape, more, expected) => {
+    expect(reasons(shape, more)).toEqual(expected)
+  },
+)
 
 test('limits that were not read hold nothing up', () => {
   const { limits: _, ...unread } = around

@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest'
+import type { VirtualMachineInstance } from '../../../../src/lib/kube/kinds/kubevirt-kinds.ts'
 import { knownReleases } from '../../../../src/lib/releases/releases.ts'
 import { launchersOf, type OutlookRules } from '../../../../src/lib/vms/workload-updater.ts'
 import { outlookOf } from '../../../../src/lib/vms/vm-outlook.ts'
 import { aVm, aVmi, newLauncher } from './a-vmi.ts'
+import fixture from './outlook.json' with { type: 'json' }
 
 const rules = (methods: readonly string[], more: Partial<OutlookRules> = {}): OutlookRules => ({
   methods,
@@ -127,57 +129,12 @@ test('on one node nothing can migrate, whatever the methods say', () => {
   expect(outlookOf(aVmi(), aVm('Always'), rules(both, { nodes: 2 })).outcome).toBe('migrates')
 })
 
-const paused = { paused: { procedure: 'upgrade to v1.9.0' } }
-const inWindow = { paused: { procedure: 'eus to 4.20' } }
-const denied = { migratable: 'False', eviction: 'LiveMigrate' } as const
-
-test.each([
-  ['held by kvup', aVmi(), 'Always', rules([], paused), ['kvup workloads update --canary 1']],
-  ['held for a window', aVmi(), 'Always', rules([], inWindow), ['kvup eus run']],
-  ['no methods', aVmi(), 'Always', rules([]), ['kvup workloads update']],
-  [
-    'no methods, and not migratable',
-    aVmi({ migratable: 'False' }),
-    'Always',
-    rules([]),
-    ['virtctl restart db-0 -n shop     restarts the guest'],
-  ],
-  [
-    'not migratable',
-    aVmi({ migratable: 'False' }),
-    'Manual',
-    rules(['LiveMigrate']),
-    ['virtctl restart db-0 -n shop     restarts the guest'],
-  ],
-  [
-    'eviction forbidden',
-    aVmi(denied),
-    'Always',
-    rules(both),
-    ['kvup workloads unblock db-0 -n shop', 'virtctl restart db-0 -n shop     restarts the guest'],
-  ],
-  [
-    'once',
-    aVmi(denied),
-    'Once',
-    rules(['LiveMigrate']),
-    [
-      'virtctl stop db-0 -n shop     shuts the guest down',
-      'kubectl -n shop wait --for=delete vmi/db-0 --timeout=5m',
-      'virtctl start db-0 -n shop',
-    ],
-  ],
-  ['halted', aVmi(denied), 'Halted', rules(['LiveMigrate']), []],
-  [
-    'not judged',
-    aVmi({ migratable: 'absent' }),
-    'Always',
-    rules(['LiveMigrate']),
-    ["kubectl -n shop get vmi db-0 -o jsonpath='{.status.conditions}'"],
-  ],
-] as const)('what helps where it stays: %s', (...[, vmi, run, under, remedy]) => {
-  expect(outlookOf(vmi, aVm(run), under)).toMatchObject({ outcome: 'stays', remedy })
-})
+test.each(fixture.helps as unknown as [string, VirtualMachineInstance, string, OutlookRules, string[]][])(
+  'what helps where it stays: %s',
+  (...[, vmi, run, under, remedy]) => {
+    expect(outlookOf(vmi, aVm(run), under)).toMatchObject({ outcome: 'stays', remedy })
+  },
+)
 
 test('a name that no object could have stays one word', () => {
   const vmi = aVmi({ migratable: 'False', metadata: { name: 'x; rm -rf ~' } })

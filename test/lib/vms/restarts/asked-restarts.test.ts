@@ -8,50 +8,21 @@ import { storeCluster } from '../../../../src/simulator/api/store-client.ts'
 import { Store } from '../../../../src/simulator/api/store.ts'
 import { SimClock } from '../../../../src/simulator/simulated-clock.ts'
 import { ApiError } from '../../../../src/lib/kube/errors.ts'
-import {
-  askRestart,
-  type Restart,
-  restartsIn,
-  restartText,
-  statusOf,
-} from '../../../../src/lib/vms/waves/vm-restart.ts'
+import { askRestart, type Restart, restartsIn, statusOf } from '../../../../src/lib/vms/waves/vm-restart.ts'
+import fixture from './asked-restarts.json' with { type: 'json' }
 
 const vm = 'shop/db'
 const at = '2026-01-10T12:00:00Z'
 const began = Date.parse(at)
-const entry = (what: Entry['what'], text: string): Entry => ({
-  at,
-  by: 'jane@here',
-  procedure: 'update workloads',
-  step: 'wave#1',
-  what,
-  text,
-})
-const text = restartText({ vm, uid: 'old-1' }, true)
 const told = (...entries: Entry[]) =>
   restartsIn(entries, began).map(({ uid, agent, taken }) => `${uid} ${agent} ${taken}`)
 
-test.each<[string, readonly Entry[], readonly string[]]>([
-  [
-    'the UID of the VMI that is to go is remembered',
-    [entry('intends', text), entry('applied', text)],
-    ['old-1 true true'],
-  ],
-  ['cut off in between, it may have been taken or not', [entry('intends', text)], ['old-1 true false']],
-  ['one that was refused is none', [entry('intends', text), entry('failed', `${text}: Conflict: no`)], []],
-  [
-    'refused, and taken when it was asked again',
-    [entry('intends', text), entry('failed', `${text}: no`), entry('intends', text), entry('applied', text)],
-    ['old-1 true true'],
-  ],
-  [
-    'another failure of the step says nothing about it',
-    [entry('intends', text), entry('failed', 'interrupted by SIGINT')],
-    ['old-1 true false'],
-  ],
-])('W3 %s', (_, entries, expected) => {
-  expect(told(...entries)).toEqual(expected)
-})
+test.each(fixture.entries as unknown as [string, readonly Entry[], readonly string[]][])(
+  'W3 %s',
+  (_, entries, expected) => {
+    expect(told(...entries)).toEqual(expected)
+  },
+)
 
 interface Now {
   uid?: string
@@ -87,26 +58,13 @@ const found = (now: Now | undefined) =>
   ({ get: async () => (now ? { is: 'object', object: vmiOf(now) } : { is: 'not-found' }) }) as never
 const asked: Restart = { vm, uid: 'old-1', agent: true, at: began, taken: true }
 
-test.each<[string, Now | undefined, Partial<Restart>, string]>([
-  ['back: a *new* VMI, Ready, on the new launcher, with its agent', {}, {}, 'back'],
-  ['the old VMI is not the new one', { uid: 'old-1' }, {}, 'under-way'],
-  ['a new one that is not Ready is not back', { ready: 'False' }, {}, 'under-way'],
-  ['a new one on the old launcher is not back', { outdated: true }, {}, 'under-way'],
-  ['a new one that only starts is not back', { phase: 'Scheduling' }, {}, 'under-way'],
-  ['an agent that was connected has to be again', { agent: false }, {}, 'under-way'],
-  ['an agent that was not connected before is not waited for', { agent: false }, { agent: false }, 'back'],
-  ['cut off before it was taken: not begun', { uid: 'old-1' }, { taken: false }, 'not-begun'],
-  [
-    'cut off, but it is being stopped: it was taken',
-    { uid: 'old-1', deleting: true },
-    { taken: false },
-    'under-way',
-  ],
-  ['between the two instances there is none', undefined, {}, 'under-way'],
-])('W3 %s', async (_, now, more, expected) => {
-  const options = { now: began + 60_000, backWithin: 600_000 }
-  expect((await statusOf(found(now), { ...asked, ...more }, options)).is).toBe(expected)
-})
+test.each(fixture.backs as unknown as [string, Now | null, Partial<Restart>, string][])(
+  'W3 %s',
+  async (_, now, more, expected) => {
+    const options = { now: began + 60_000, backWithin: 600_000 }
+    expect((await statusOf(found(now ?? undefined), { ...asked, ...more }, options)).is).toBe(expected)
+  },
+)
 
 test('W3 one that is not back in time is missing', async () => {
   const options = { now: began + 600_001, backWithin: 600_000 }

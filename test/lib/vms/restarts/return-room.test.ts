@@ -8,6 +8,7 @@ import { SimClock } from '../../../../src/simulator/simulated-clock.ts'
 import { ApiError } from '../../../../src/lib/kube/errors.ts'
 import { readReturnRoom } from '../../../../src/lib/vms/waves/vm-restart.ts'
 import { aVmi } from '../outdated/a-vmi.ts'
+import fixture from './return-room.json' with { type: 'json' }
 
 interface UpgradeSnapshot {
   /** Of both nodes. */
@@ -76,51 +77,13 @@ async function refusal(snapshot: UpgradeSnapshot): Promise<string | undefined> {
   return (await readReturnRoom(reader, undefined)).refusal({ ...vmi, spec })
 }
 
-const none = (why: string) => `no node can take it again: 2 ${why}`
 const disk = { volumes: [{ name: 'root', dataVolume: { name: 'disk' } }] }
-const domain = (more: object) => ({ domain: { memory: { guest: '2Gi' }, ...more } })
-const vms = { 'machine-type.node.kubevirt.io/q35': 'true' }
-const models = { 'cpu-model.node.kubevirt.io/Skylake': 'true' }
-
-test.each<[string, UpgradeSnapshot, string | undefined]>([
-  ['room enough', {}, undefined],
-  ['W2 some *schedulable* node', { unschedulable: true }, none('cordoned')],
-  ['W2 machine type: offered', { labels: vms, vmi: domain({ machine: { type: 'q35' } }) }, undefined],
-  [
-    'W2 machine type: offered by none',
-    { labels: vms, vmi: domain({ machine: { type: 'pc-q35-2.1' } }) },
-    none('without machine type pc-q35-2.1'),
-  ],
-  ['W2 CPU model: offered', { labels: models, vmi: domain({ cpu: { model: 'Skylake' } }) }, undefined],
-  [
-    'W2 CPU model: offered by none',
-    { labels: models, vmi: domain({ cpu: { model: 'Opteron' } }) },
-    none('without CPU model Opteron'),
-  ],
-  [
-    'W2 CPU model: host-model is whatever a node has',
-    { labels: models, vmi: domain({ cpu: { model: 'host-model' } }) },
-    undefined,
-  ],
-  [
-    'W2 devices: on no node',
-    { vmi: domain({ devices: { gpus: [{ deviceName: 'example.com/gpu' }] } }) },
-    none('has no example.com/gpu'),
-  ],
-  ['W2 volume: on a node that is there', { volumeOn: 'node-2', vmi: disk }, undefined],
-  [
-    'W2 volume: on a node that is gone',
-    { volumeOn: 'node-9', vmi: disk },
-    none('without the volume of claim disk'),
-  ],
-  [
-    'W2 memory: taken by others meanwhile',
-    { taken: '8Gi', vmi: { ...domain({}), nodeSelector: { 'kubernetes.io/hostname': 'node-2' } } },
-    'no node can take it again: 1 no label kubernetes.io/hostname=node-2, 1 not enough memory',
-  ],
-])('%s', async (_, snapshot, expected) => {
-  expect(await refusal(snapshot)).toBe(expected)
-})
+test.each(fixture.rows as unknown as [string, UpgradeSnapshot, string | null][])(
+  '%s',
+  async (_, snapshot, expected) => {
+    expect(await refusal(snapshot)).toBe(expected ?? undefined)
+  },
+)
 
 const no = () => Promise.reject(new ApiError(403, 'Forbidden', 'jane may not'))
 

@@ -6,6 +6,7 @@ import {
   type EffectiveSetting,
   overridingPolicies,
 } from '../../../../src/lib/vms/strategy/workload-settings.ts'
+import fixture from './overriding-policies.json' with { type: 'json' }
 
 const settings: readonly EffectiveSetting[] = [
   { name: 'bandwidthPerMigration', value: '0Mi', unit: 'bytes per second', origin: 'default' },
@@ -13,53 +14,10 @@ const settings: readonly EffectiveSetting[] = [
   { name: 'allowPostCopy', value: false, origin: 'default' },
 ]
 
-const policy = (
-  name: string,
-  spec: MigrationPolicy['spec'],
-  labels?: Record<string, string>,
-): MigrationPolicy => ({
-  apiVersion: 'migrations.kubevirt.io/v1alpha1',
-  kind: 'MigrationPolicy',
-  metadata: { name, ...(labels && { labels }) },
-  ...(spec && { spec }),
-})
-
-const policies = [
-  policy(
-    'slow',
-    {
-      bandwidthPerMigration: '32Mi',
-      completionTimeoutPerGiB: 300,
-      selectors: {
-        namespaceSelector: { env: 'prod' },
-        virtualMachineInstanceSelector: { app: 'db', tier: 'one' },
-      },
-    },
-    { 'app.kubernetes.io/managed-by': 'Helm' },
-  ),
-  policy('every', { allowPostCopy: false, selectors: {} }),
-  policy('forgotten', { allowWorkloadDisruption: true }),
-  policy('says-nothing', { selectors: { virtualMachineInstanceSelector: { app: 'web' } } }),
-]
+const policies = fixture.policies as unknown as MigrationPolicy[]
 
 test('each policy by name, with what it overrides and what holds for all others', () => {
-  expect(overridingPolicies(policies, settings)).toEqual([
-    {
-      name: 'every',
-      selects: { namespaces: {}, instances: {} },
-      overrides: [{ name: 'allowPostCopy', value: false, cluster: false }],
-    },
-    { name: 'forgotten', overrides: [{ name: 'allowWorkloadDisruption', value: true }] },
-    {
-      name: 'slow',
-      selects: { namespaces: { env: 'prod' }, instances: { app: 'db', tier: 'one' } },
-      manager: { kind: 'helm', owner: 'Helm release' },
-      overrides: [
-        { name: 'bandwidthPerMigration', value: '32Mi', unit: 'bytes per second', cluster: '0Mi' },
-        { name: 'completionTimeoutPerGiB', value: 300, unit: 'seconds', cluster: 150 },
-      ],
-    },
-  ])
+  expect(overridingPolicies(policies, settings)).toEqual(fixture.overridden)
 })
 
 test('as a table, and nothing at all where there is none', () => {
