@@ -42,7 +42,6 @@ export interface Called {
   connection: readonly ConnectionFlag[]
   /** `kind` of the document that reports a failure. */
   kind: string
-  /** Output formats that only this command has. */
   formats: readonly ReportFormat[]
   watch: boolean
   /** Its name with those above it: `eus run`. */

@@ -111,7 +111,6 @@ function checked(path: string, name: string, value: unknown): string {
   return mustFit(known.check, String(value), `${name} in ${path}`)
 }
 
-/** Says where a value that does not fit was written. */
 function mustFit(check: (value: string) => void, value: string, where: string): string {
   try {
     check(value)

@@ -103,7 +103,6 @@ const codes: Readonly<Record<keyof typeof exitCode, string>> = {
 }
 
 export interface Manual {
-  /** Lines to paste, with what they are for. */
   examples: readonly (readonly [line: string, what: string])[]
   /** Besides done, bug and usage, which every command may end with. */
   codes?: readonly (keyof typeof exitCode)[]

@@ -20,7 +20,6 @@ export interface Entry {
   group?: 'Look' | 'Upgrade' | 'Virtual machines'
   /** For programs alone: no help and no completion names it. */
   hidden?: boolean
-  /** Of a command that only groups others. */
   manual?: Manual
 }
 

@@ -60,7 +60,6 @@ interface LastRead {
   report?: StatusReport | undefined
   snapshot?: true
   missing?: string | undefined
-  /** Why nobody moves the VMs that are waited for. */
   unmoved?: readonly string[] | undefined
 }
 

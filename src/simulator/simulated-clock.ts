@@ -89,7 +89,6 @@ class SleeperQueue {
     return first
   }
 
-  /** Up to where nobody above wakes later. */
   #raise(from: number): void {
     for (let i = from; i > 0;) {
       const above = (i - 1) >> 1
@@ -364,7 +363,6 @@ export class SteadyClock implements Clock {
     this.#sleepers.splice(place + 1, 0, sleeper)
   }
 
-  /** For as long as anybody sleeps. */
   async #run(): Promise<void> {
     if (this.#isRunning) return
     this.#isRunning = true

@@ -234,7 +234,6 @@ export class ControllerManager {
     this.throwIfBroken()
   }
 
-  /** What runs beside the machinery and in no pod of this cluster. */
   #operators(): Promise<void>[] {
     const { shape, faults, namespace } = this.#world
     const { hyperconverged, olm, openshift } = shape
@@ -335,7 +334,6 @@ function hyperConvergedProgram(name: string, world: ProgramWorld): Program | und
 const account = ({ metadata }: Pod, name: string): string =>
   `system:serviceaccount:${metadata.namespace}:${name}`
 
-/** A program that ends with its pod has no exit code. */
 async function endless(work: Promise<void>, signal: AbortSignal): Promise<undefined> {
   try {
     await work

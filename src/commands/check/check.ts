@@ -138,7 +138,6 @@ const ofChecking = {
   valued: ['--from', '--alerts', '--output', '-o', '--accept'],
 }
 
-/** The upgrade that was asked about, with no risk accepted. */
 function upgradeLine(typed: string): string | undefined {
   const words = withoutFlags(wordsOf(typed), ofChecking)
   // A context or a file may be named so too.
@@ -146,7 +145,6 @@ function upgradeLine(typed: string): string | undefined {
   return place < 0 ? undefined : words.with(place, 'upgrade').join(' ')
 }
 
-/** Without what is about output alone. */
 const askedLine = (typed: string): string =>
   withoutFlags(wordsOf(typed), { alone: ['--all'], valued: ['--output', '-o'] }).join(' ')
 

@@ -50,9 +50,7 @@ import { hopSupported, knownBad, kubernetesSupported } from '../../lib/checks/gr
 interface Asked {
   to: Version | undefined
   method: Method | 'auto'
-  /** A saved cluster instead of the live one. */
   from?: string | undefined
-  /** It is opened already. */
   snapshot?: ReadCluster
   /** An edit of the KubeVirt resource that virt-operator is acting on is waited for; not over a saved cluster, which stands still. */
   waits?: boolean
@@ -224,7 +222,6 @@ export function nearTarget(
 /** What of the checks can be told of a step whose beginning is not reached yet: they look at releases, and at what no upgrade changes. */
 const foretold: readonly Check[] = [hopSupported, knownBad, kubernetesSupported, crdStoredVersions, newGates]
 
-/** What has to be read of the cluster for them. */
 const foretoldParts: readonly SnapshotPart[] = foretold.flatMap(({ needs }) => needs.filter(isSnapshotPart))
 
 /** What `kvup plan` and `kvup upgrade` are judged by. */

@@ -164,7 +164,6 @@ export async function playScenario(cx: Context, scenario: Scenario, stage: Stage
 /** Its lines would find no cluster, and kvup may not be in the path. */
 const keeping = 'To type such lines, keep one with kvup demo --serve (here: npm run demo -- --serve)'
 
-/** Over HTTP, as kvup would reach a real one. */
 async function openServed(cx: Context, kubeconfig: string, clock: Clock): Promise<Cluster> {
   const file = cx.world.scratchFile('kubeconfig')
   await cx.world.writeText(file, kubeconfig)

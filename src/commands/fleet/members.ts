@@ -191,7 +191,6 @@ export async function eachOpen<R>(
 /** By this machine's clock: a simulated cluster says only later how fast its time runs. */
 const limitOf = ({ clock, signal }: Context, ms: number) => ({ clock: ownClock(clock), ms, signal })
 
-/** The context of a command that works on this cluster alone. Nothing is asked yet. */
 function memberContext(
   cx: Context,
   member: FleetMember,

@@ -48,7 +48,6 @@ function noSuchLine(words: readonly string[]): Error {
   )
 }
 
-/** The flags as they would be read in the pod. */
 async function read(words: readonly string[]): Promise<{ root: Command; options: InnerLine['options'] }> {
   let options: InnerLine['options'] = {}
   const wire: Wire =

@@ -37,7 +37,6 @@ interface JobDocument extends Document {
   /** The words that the pod runs. */
   line: readonly string[]
   role: RoleName
-  /** Rights of the role that the line does not get. */
   leftOut: readonly LeftOutRight[]
   files: readonly { path: string; sha256: string }[]
   items: readonly KubeObject[]

@@ -72,7 +72,6 @@ export async function rehearse(cx: Context, options: RehearseOptions): Promise<E
 const unknownLines = (judged: JudgedUpgrade): readonly string[] =>
   unknownTarget(judged) === undefined ? [] : ['kvup releases     # lists the releases that kvup knows']
 
-/** It is not refused, and there is something to do. */
 const isBegun = ({ outcome, stages }: Played): boolean => outcome !== 'blocked' && stages.length > 0
 
 /** Writes what `-o json` prints. Throws `usage` for a file that cannot be written. */

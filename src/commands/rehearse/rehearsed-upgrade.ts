@@ -32,7 +32,6 @@ type Flag = readonly [name: string] | readonly [name: string, value: string]
 export interface TypedUpgrade {
   to: string
   method: 'auto' | TwinMethod
-  /** All others but for what is accepted. */
   flags: readonly Flag[]
   accept: readonly string[]
 }

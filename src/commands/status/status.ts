@@ -99,7 +99,6 @@ function alertsFor({ clock, saved }: ReadCluster, { alerts }: StatusOptions): As
   }
 }
 
-/** Until Ctrl-C. */
 async function watchStatus(cx: Context, snapshot: ReadCluster, options: StatusOptions): Promise<ExitCode> {
   const { clock, cluster } = snapshot
   const documents = new StatusReader(cx, snapshot, { isWatched: true })

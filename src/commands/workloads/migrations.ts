@@ -83,7 +83,6 @@ export async function migrations(cx: Context, options: MigrationsOptions): Promi
 const foundNone = ({ items, totals, unread = [] }: MigrationsReport): boolean =>
   items.length + totals.succeeded + totals.failed + unread.length === 0
 
-/** Until Ctrl-C. */
 async function watch(cx: Context, snapshot: ReadCluster, namespace: string | undefined): Promise<ExitCode> {
   const { reader } = snapshot.cluster
   const { clock } = snapshot

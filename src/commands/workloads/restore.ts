@@ -125,12 +125,10 @@ interface MethodsEnd {
   refuses?: () => void | Promise<void>
 }
 
-/** What was asked for, and the settings as they are. */
 interface Restoring {
   settingsWork: SettingsWork
   meanwhile: Meanwhile
   options: RestoreOptions
-  /** Nobody named the update methods. */
   isAll?: boolean
 }
 

@@ -180,9 +180,7 @@ export interface UpdateWork {
   unread: readonly Unread[]
   /** What a canary is not good for, where KubeVirt moves VMs by itself. */
   canaryText?: string | undefined
-  /** VMs that are not moved, and why. */
   left: readonly { vm: string; why: string }[]
-  /** Why VMs that failed before are left out, each in a sentence. */
   leftOut: readonly string[]
 }
 

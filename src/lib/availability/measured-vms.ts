@@ -59,11 +59,9 @@ export interface MeasuredVmsReport {
   watched: number
   /** The label selector of the sample; absent: all. */
   selector?: string
-  /** VMs, however often each was. */
   interrupted: Counted<InterruptedVm>
   migrations: Counted<MeasuredMigration> & { failed: number; longestSeconds?: number }
   agents: { connected: number; lost: Counted<LostAgent> }
-  /** Why nothing is known of VMs. */
   notWatched?: string
   /** When nothing was known of them for a while; absent where they were watched to the end. */
   gaps?: Counted<WatchGap>

@@ -43,7 +43,6 @@ export interface CheckResult {
   lacks?: string
 }
 
-/** Flags without which some checks are not made. */
 type AskedBy = '--to' | '--probe-images'
 
 /**
@@ -193,7 +192,6 @@ const saveAll = 'kvup snapshot --to-file cluster.ndjson.gz     saves everything 
 const isNotSaved = (why: string): boolean => /does not contain|^kvup did not read /u.test(why)
 
 export interface ReportedFinding extends Finding {
-  /** It was accepted by name, and no longer counts. */
   accepted?: true
   reason?: string
 }

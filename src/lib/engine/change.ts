@@ -69,7 +69,6 @@ export interface RunEnvironment {
   prompt: Prompt
   signal: AbortSignal
   who: string
-  /** What is measured beside the run, where that was asked for. */
   measurement?: RunMeasurement
   /** Who the API server takes us for, asked once; undefined where it does not say. */
   user(): Promise<string | undefined>
@@ -121,7 +120,6 @@ export interface DryRunFields {
 
 export type DryRun = 'none' | 'client' | 'server'
 
-/** How a change ended, or what it would do. */
 type Ended = RunOutcome | DryRunOutcome
 
 /** A change, where it is made, and whether only to see what it would do. */
@@ -560,7 +558,6 @@ interface Settling {
   prompt: Prompt
   /** `--accept saved-value-missing`: they are left as they are. */
   isAccepted: boolean
-  /** The id of the only override that matters. */
   only?: string
   /** Throws `blocked` for what is left. */
   gate: (findings: readonly MissingValueFinding[]) => void

@@ -24,9 +24,7 @@ export interface Lock {
 
 /** What happens while the lock is still somebody else's. */
 interface Queueing {
-  /** Ends the wait for the lock. */
   signal?: AbortSignal
-  /** Told once, in words, when there is something to wait for. */
   remark?(text: string): void
 }
 
@@ -73,7 +71,6 @@ export function leaseLock(cluster: Pick<Cluster, 'reader' | 'writer'>, options: 
   }
 }
 
-/** Who takes the lock, and how this machine tells whether one of its processes still lives. */
 interface Holder {
   /** user@host */
   who: string

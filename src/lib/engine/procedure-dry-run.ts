@@ -46,7 +46,6 @@ export interface DryRunStep {
   state: 'would-change' | 'already-so' | 'depends' | 'waits'
   /** What `apply` would do. */
   change?: string
-  /** What is waited for. */
   on?: string
   dependsOn?: string
   estimate: number
@@ -192,7 +191,6 @@ async function refusal(
 /** One object in the dry run of a step. */
 interface DryRunObject {
   live: KubeObject | undefined
-  /** As it would be after the writes so far. */
   now: KubeObject | undefined
   change: DryRunChange
 }
@@ -202,7 +200,6 @@ interface Act {
   kind: Kind
   ref: Ref
   verbs: readonly string[]
-  /** The status was written, not the rest. */
   on?: 'status' | undefined
   /** It tests what an earlier write of this step has made, which the server has not kept: kvup works it out itself then. */
   buildsOn?: true

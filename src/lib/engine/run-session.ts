@@ -170,7 +170,6 @@ export class OneRun {
     this.cx.emit({ ...event, at: new Date(this.now).toISOString() })
   }
 
-  /** Said once, until the cluster answers again. */
   remark(text: string): void {
     if (!this.#remarks.has(text)) this.emit({ kind: 'remark', text })
     this.#remarks.add(text)

@@ -86,7 +86,6 @@ async function shortly(run: OneRun, work: Promise<unknown>): Promise<void> {
   patience.abort()
 }
 
-/** Takes the steps of a run one after the other, asking after each which are known now. */
 class StepSequence {
   readonly #run: OneRun
   readonly #done = new Set<string>()
@@ -258,7 +257,6 @@ class SettlingStep {
   #changed = false
   /** The change was made or refused, and the journal does not know yet. */
   #unwritten: { what: 'applied' | 'failed'; key: string; text: string } | undefined
-  /** Why the change could not be made when it was tried last. */
   #failure: unknown
   /** The next look is at the cluster, not at what the watches say. */
   #fresh = true
@@ -471,7 +469,6 @@ class SettlingStep {
     return isSilent ? ends : Math.min(ticks + this.#since + this.#step.patience.atMost - heard, ends)
   }
 
-  /** When the stall has lasted as long as it may. */
   get #stallEnds(): number {
     const { stalledMs } = this.#run.cx.limits
     return stalledMs === undefined || this.#stalledAt === undefined ? Infinity : this.#stalledAt + stalledMs
@@ -502,14 +499,11 @@ function saysTheSame(observed: Waiting, state: StepState): boolean {
 }
 
 interface Lateness {
-  /** The time of the whole run is over, not only the patience of this step. */
   whole: boolean
   tookMs: number
   /** Now, in ms since the epoch. */
   at: number
-  /** Why the cluster could not be asked in the end. */
   trouble?: unknown
-  /** Why the change could not be made, as the last try ended. */
   failure?: unknown
 }
 

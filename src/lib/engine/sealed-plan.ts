@@ -281,7 +281,6 @@ function records(value: unknown): readonly Readonly<Record<string, unknown>>[] {
   )
 }
 
-/** Where the cluster is no longer as the plan relied on. */
 interface Drift {
   fact: string
   what: string

@@ -245,11 +245,9 @@ export interface RunLimits {
   timeoutMs: number
   /** A step that is stalled for so long ends the run, ms; absent: it waits on. */
   stalledMs?: number | undefined
-  /** No step is started whose estimate passes it. */
   deadline?: Date | undefined
   /** Ends after this step. */
   until?: string | undefined
-  /** Ends before any of these, unless it is done already. */
   pauseBefore?: readonly string[] | undefined
 }
 

@@ -65,7 +65,6 @@ export interface AbortState {
   /** The release where the platform is, or is going. */
   at: string
   accepted: boolean
-  /** It is not there yet. */
   running: boolean
   /** The operator has to follow, and the pools roll to another minor. */
   leavesMinor: boolean

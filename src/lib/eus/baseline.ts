@@ -46,7 +46,6 @@ const keepBaseline = (journal: Journal, name: string, baseline: Baseline): Promi
 export interface PoolBefore {
   /** lastTransitionTime of Updating, RFC 3339; empty where it has none. */
   updating: string
-  /** Something was waiting to be rolled out already. */
   pending: boolean
 }
 

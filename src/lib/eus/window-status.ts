@@ -43,7 +43,6 @@ export interface StepStatus {
   id: string
   title: string
   state: StepState['is'] | 'ahead' | 'unknown'
-  /** What was done, or is waited for, or is in the way. */
   note?: string
   /** RFC 3339. */
   since?: string

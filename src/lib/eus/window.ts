@@ -23,7 +23,6 @@ export interface EusRequest {
   approveAlso: readonly string[]
   /** Approve InstallPlans; otherwise the run ends before each, and says which one waits. */
   approve?: boolean
-  /** Set for as long as the window is open. */
   approval?: Approval
   /** Pools in the order in which they are unpaused; those that are not named come last, by name. */
   poolOrder: readonly string[]

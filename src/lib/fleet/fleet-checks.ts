@@ -20,7 +20,6 @@ export interface FleetCheckRow extends FleetPlace {
   version?: string
   blockers?: number
   warnings?: number
-  /** Checks that could not be made. */
   notChecked?: number
   accepted?: number
   /** What was not accepted, the worst first; what is only good to know is left to `kvup check`. */

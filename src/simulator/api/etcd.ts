@@ -75,7 +75,6 @@ class Shelf {
   readonly #entries = new Map<string, Map<string, Entry>>()
   readonly #all = new Entries()
   readonly #byNamespace: Groups = new Map()
-  /** By key and value, from the first time on that a label is asked for. */
   readonly #byLabel = new Map<string, Groups>()
   readonly #byOwner: Groups = new Map()
 

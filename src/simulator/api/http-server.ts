@@ -114,7 +114,6 @@ interface Front {
   readonly faults: ApiFaults | undefined
 }
 
-/** One HTTP request from its first line to the end of its answer. Never rejects. */
 async function attend(front: Front, request: IncomingMessage, response: ServerResponse): Promise<void> {
   try {
     const caller = callerOf(front.store, request.headers)

@@ -264,7 +264,6 @@ export class Deletion {
     if (!this.#isFullNamespace(kind, object)) this.#gone(kind, object)
   }
 
-  /** Dependents of the object lose their reference to it instead of going with it. */
   orphan(owner: KubeObject): void {
     for (const { kind, object } of this.#dependents(owner)) this.#withoutOwner(kind, object, owner)
   }

@@ -47,7 +47,6 @@ export function storeCluster(store: Store, options: StoreClientOptions = {}): Cl
   return { reader, writer: storeWriter(client), reviewer, askOnce: () => singleAsk(client, reader, reviewer) }
 }
 
-/** Nothing is asked twice here anyhow. */
 function singleAsk({ store, caller }: StoreClient, reader: Reader, { dryRun }: Reviewer): SingleAsk {
   return {
     get: (kind, ref) => reader.get(kind, ref),
@@ -270,7 +269,6 @@ function begin<T extends KubeObject>(
 
 const changes = { ADDED: 'added', MODIFIED: 'modified', DELETED: 'deleted' } as const
 
-/** One reader waits for it at a time. */
 class Queue<T> {
   #waiting: T[] = []
   /** Where the next one stands in it: to take the first out of thousands would move all the others. */

@@ -185,7 +185,6 @@ export class Store {
     return told(resolved, this.#admit(resolved, before, object, write), kind.apiVersion)
   }
 
-  /** What was removed, or what waits for its finalizers. */
   remove(kind: Kind, ref: ObjectRef, removal: Removal = {}): KubeObject {
     const resolved = this.kinds.resolve(kind)
     const before = this.#table.stored(resolved, ref)

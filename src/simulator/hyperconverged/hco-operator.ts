@@ -198,7 +198,6 @@ async function rewrite(
   return true
 }
 
-/** What the components say, and whether each of them is of the operator's release. */
 interface Operands {
   readonly told: readonly Told[]
   readonly upgraded: boolean

@@ -6,7 +6,6 @@ import { seconds, type SelfContext } from './hyperconverged-context.ts'
 interface Said {
   readonly conditions: readonly Condition[]
   readonly upgrading: boolean
-  /** Said only where it is reached, and of a new one. */
   readonly version?: string
   readonly infrastructureHighlyAvailable?: boolean
   readonly objects?: readonly KubeObject[]
@@ -216,7 +215,6 @@ export function patchIn({ metadata }: KubeObject, annotation: PatchAnnotation): 
   }
 }
 
-/** There only while it is true. */
 function taintedCondition(hyperconverged: KubeObject): Condition[] {
   if (annotations.every((annotation) => patchIn(hyperconverged, annotation).length === 0)) return []
   return [

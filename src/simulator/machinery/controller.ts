@@ -207,7 +207,6 @@ class KeyQueue {
   readonly #rung = new Set<string>()
   /** When to look again without being rung, ms since the epoch. */
   readonly #due = new Map<string, number>()
-  /** How long a key that failed was left alone. */
   readonly #pauses = new Map<string, number>()
 
   constructor({ clock, signal }: Pick<ControllerContext, 'clock' | 'signal'>) {
@@ -226,14 +225,12 @@ class KeyQueue {
     }
   }
 
-  /** Until there may be something to take. */
   async wait(): Promise<void> {
     if (this.#rung.size > 0) return
     const next = Math.min(...this.#due.values())
     await this.#changed.wait(next === Infinity ? undefined : Math.max(0, next - this.#now()))
   }
 
-  /** Until the rest of a swarm has come. */
   gather(): Promise<void> {
     return this.#changed.pause(gathering)
   }

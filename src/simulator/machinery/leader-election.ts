@@ -85,7 +85,6 @@ async function take(cx: ControllerContext, candidate: Candidate, lease: Lease | 
   }
 }
 
-/** Ends when somebody else holds the Lease, or when it could not be renewed for its whole duration. */
 async function renew(cx: ControllerContext, candidate: Candidate): Promise<void> {
   let last = cx.clock.now().getTime()
   while (cx.clock.now().getTime() - last < duration) {

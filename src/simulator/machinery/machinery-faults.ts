@@ -43,7 +43,6 @@ export class Faults<T extends object> {
     for (const tell of this.#listeners) tell()
   }
 
-  /** Tells of every change until the signal ends. */
   onChange(tell: () => void, signal: AbortSignal): void {
     this.#listeners.add(tell)
     signal.addEventListener('abort', () => this.#listeners.delete(tell), { once: true })

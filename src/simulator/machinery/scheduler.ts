@@ -47,7 +47,6 @@ interface Placed {
   memory: number
 }
 
-/** What the pods take of each node, as a watch tells of them. */
 class NodeUse {
   /** By uid. */
   readonly #placed = new Map<string, Placed>()
@@ -210,7 +209,6 @@ export function toleratesNode(spec: PodSpec | undefined, node: Node): boolean {
   return matches(spec, node) && taints.every((taint) => tolerates(spec, taint))
 }
 
-/** True when the scheduler may put a pod there now. */
 function fitsNode(spec: PodSpec | undefined, node: Node): boolean {
   const taints = (node.spec?.taints ?? []).filter((t) => t.effect !== 'PreferNoSchedule')
   return (

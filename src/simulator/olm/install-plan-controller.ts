@@ -149,7 +149,6 @@ async function write(cx: OlmContext, plan: InstallPlan, status: Status): Promise
   await cx.writer.mergePatch(InstallPlans, plan.metadata, { status }, 'status')
 }
 
-/** Those of the lowest generations go first, whatever became of them. */
 async function clear(cx: OlmContext, plans: readonly InstallPlan[]): Promise<void> {
   const namespaces = new Set(plans.map(({ metadata }) => metadata.namespace))
   for (const namespace of namespaces) {

@@ -86,7 +86,6 @@ function conditionOf(csv: ClusterServiceVersion): OperatorCondition {
 
 const byAdmin = 'HeldByAdministrator'
 
-/** Somebody overrides what the operator says, for as long as the fault is on. */
 async function blockUpgrade(cx: OlmContext, { metadata, spec }: OperatorCondition): Promise<void> {
   const { held } = cx.faults.on
   const others = (spec?.overrides ?? []).filter(({ reason }) => reason !== byAdmin)

@@ -245,7 +245,6 @@ const reading = (name: string, apiGroup: string, resource: string): Account => (
 /** Releases since that of KubeVirt v1.8 have two accounts and two CRDs more. */
 const isLater = ({ kubevirt }: BundleShape): boolean => Number(/^v1\.(\d+)/u.exec(kubevirt)?.[1] ?? 0) >= 8
 
-/** Of all operators that a release of HyperConverged has, with those that have no pods here. */
 function accountsOf(bundle: BundleShape): Account[] {
   const { kubevirt } = bundle
   return [

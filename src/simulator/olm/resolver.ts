@@ -27,7 +27,6 @@ export function resolve(shape: OlmShape, snapshot: NamespaceSnapshot, minor: str
   return { is: 'updates', releases }
 }
 
-/** The channel that it follows, or why there is none. */
 function entriesFor(
   shape: OlmShape,
   subscription: Subscription,

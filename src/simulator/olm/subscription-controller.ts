@@ -171,7 +171,6 @@ function eventsIn(
 const annotationsIn = ({ subscriptions }: NamespaceSnapshot): string =>
   JSON.stringify(subscriptions.map(({ metadata }) => metadata.annotations ?? {}))
 
-/** Ms until the namespace is to be resolved again. */
 function untilResolved(
   cx: OlmContext,
   snapshot: NamespaceSnapshot,

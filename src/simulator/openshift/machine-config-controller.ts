@@ -87,7 +87,6 @@ type Status = NonNullable<MachineConfigPool['status']>
 const note = ({ metadata }: Node, key: string): string | undefined => metadata.annotations?.[key]
 const isReady = (node: Node): boolean => condition(node, 'Ready')?.status === 'True'
 
-/** True when the node runs that configuration and wants no other. */
 function isUpdated(node: Node, config: string): boolean {
   const state = note(node, nodeNote.state)
   return (

@@ -58,7 +58,6 @@ function isDue({ metadata }: Node): boolean {
   return current !== undefined && annotations[nodeNote.desired] !== current
 }
 
-/** Until the node has what it is to have, which may change meanwhile. */
 async function untilDone(cx: PlatformContext, name: string): Promise<void> {
   await untilAborted(cx.signal, async () => {
     for (;;) {

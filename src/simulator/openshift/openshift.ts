@@ -55,7 +55,6 @@ export async function runOpenShift(
 /** Long ago, so that nothing of it looks like news. */
 const age = { installed: 90 * 24 * 60 * minute, updated: 30 * 24 * 60 * minute }
 
-/** Writes what the operators of a cluster that has run for a month say of it, where nobody has said anything yet. */
 async function installPlatform(cx: PlatformContext): Promise<void> {
   await untilAborted(cx.signal, async () => {
     const since = stamp(cx.clock.now(), age.updated)

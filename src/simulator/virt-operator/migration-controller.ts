@@ -112,7 +112,6 @@ const keyOfObject = ({ metadata }: KubeObject): string => keyOf(metadata)
 
 /** The migrations as a watch tells of them, by what is asked of them. */
 export class KnownMigrations {
-  /** Those that have not ended. */
   readonly open = new Map<string, VirtualMachineInstanceMigration>()
   /** Of these, those that count against the limits. */
   readonly running = new Map<string, VirtualMachineInstanceMigration>()
@@ -135,12 +134,10 @@ export class KnownMigrations {
     return same.sort(([a], [b]) => (a < b ? -1 : 1)).map(([, migration]) => migration)
   }
 
-  /** Keys of those of one instance that have not ended. */
   openOf(instance: string): string[] {
     return [...(this.#byInstance.get(instance)?.keys() ?? [])].filter((key) => this.open.has(key))
   }
 
-  /** Keys of those that no limit has let through yet. */
   waiting(): string[] {
     return [...this.open.keys()].filter((key) => this.waits(key))
   }
@@ -448,7 +445,6 @@ async function fail(
   await become(cx, migration, 'Failed', state ?? failed)
 }
 
-/** The launcher that was made for the migration. */
 async function targetOf(cx: VirtControllerContext, both: Migrated): Promise<Pod | undefined> {
   return targetAmong(await launchersOf(cx, both.vmi), both)
 }

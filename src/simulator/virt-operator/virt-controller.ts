@@ -246,7 +246,6 @@ interface UpdatePlan {
   /** What status.outdatedVirtualMachineInstanceWorkloads says. */
   outdated: number
   migrate: readonly VirtualMachineInstance[]
-  /** The next batch of those that may be evicted. */
   evict: readonly VirtualMachineInstance[]
   mayEvict: boolean
   /** Something is left that a method could do later. */
@@ -308,7 +307,6 @@ class Draw {
 /** Migrates instances that an eviction marked away from their node (facts 3.4). */
 function runEvacuations(cx: VirtControllerContext): Promise<void> {
   const known = new KnownMigrations()
-  /** Migrations that were created and that the watch has not told of yet, by their instance. */
   const created = new Map<string, string>()
   /** Keys of the instances that are to go, as the watch tells of them. */
   const evacuated = new Set<string>()

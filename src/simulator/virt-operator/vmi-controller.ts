@@ -59,7 +59,6 @@ async function tellScheduler(
   await cx.writer.mergePatch(VirtualMachineInstances, vmi.metadata, { status: { conditions } })
 }
 
-/** What each phase asks for. */
 const phases: Record<string, Tend> = {
   '': (cx, vmi) => write(cx, vmi, { phase: 'Pending' }),
   Pending: schedule,

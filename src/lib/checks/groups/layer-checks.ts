@@ -56,7 +56,6 @@ function platformOf({ snapshot }: Question): PlatformParts {
   }
 }
 
-/** The operator's parts; only for checks of the layers `operator` and `olm`. */
 function operatorOf({ snapshot }: Question): OperatorParts {
   return {
     hyperconverged: snapshot.hyperconverged ?? notRead,
@@ -93,7 +92,6 @@ const whileUpdating = (question: Question): string | undefined =>
     ? 'the platform is being updated, which disturbs them for a while; kvup status shows what is expected'
     : undefined
 
-/** Of several it is not known which one counts. */
 const lacksSubscription = (question: Question): string | undefined => {
   const { subscriptions } = operatorOf(question)
   const { length } = itemsOf(subscriptions)

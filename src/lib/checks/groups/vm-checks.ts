@@ -268,7 +268,6 @@ interface Staying {
   methods: readonly string[]
   /** Workload updates are off, and not by kvup. */
   isOff: boolean
-  /** What is told of VMs that no other node takes. */
   unplaced: readonly PlacedVms[]
   /** How many run a newer virt-launcher than they are to follow to. */
   newer: number

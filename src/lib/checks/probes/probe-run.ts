@@ -322,7 +322,6 @@ type PullSnapshot =
   | { is: 'pulled' }
   /** It is tried again, with pauses: whether that can help the words have to tell. */
   | { is: 'failing'; reason: string; message: string }
-  /** It ended, or never began, for a reason that says nothing about the image. */
   | { is: 'ended'; why: string; message: string }
   | { is: 'waiting' }
 

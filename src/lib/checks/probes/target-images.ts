@@ -209,7 +209,6 @@ function tagOf(suffix: string, version: string | undefined): string {
   return suffix.startsWith(':') ? suffix.slice(1) : suffix === '' ? 'latest' : version || 'latest'
 }
 
-/** An image, or why it cannot be told. */
 type Derived = { image: string } | { unknown: string }
 
 /** The image of a component: what the environment fixes wins, be it an image or (up to v1.6) a checksum, else registry, prefix, name and tag. */

@@ -72,7 +72,6 @@ interface PlanTime {
   lowSeconds: number
   highSeconds: number
   basis: 'own-updates' | 'guess'
-  /** In a sentence for people. */
   says: string
 }
 
@@ -92,7 +91,6 @@ export interface EusHop {
   gate: HopGate
   /** Open ones that block this hop. */
   adminGates: readonly AdminGate[]
-  /** APIs that this hop takes away and that were asked for lately. */
   removedApis: readonly RemovedApi[]
   /** No VM on an old virt-launcher before this hop's platform step (ocp 6.3). */
   outdatedMustBeZero: boolean

@@ -378,7 +378,6 @@ export interface EusSnapshot {
   here: string
   /** The minor where the open window began: of the oldest kubelet in its pools; `here` where none is behind. */
   began: string
-  /** The window that is open, whoever began it. */
   window: RecognisedWindow | undefined
 }
 

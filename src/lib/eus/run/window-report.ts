@@ -234,9 +234,7 @@ export interface EusReportDocument {
   seconds?: number
   steps: readonly EusStepReport[]
   dryRun?: 'client' | 'server'
-  /** Only of a dry run. */
   dryRunSteps?: readonly DryRunStep[]
-  /** Still open. */
   overrides: readonly Override[]
   stoppedBefore?: { step: string; because: string; safeToLeave?: string; goesOn?: readonly string[] }
   /** With what VMs and volumes were compared. Reboots inside a guest are not seen. */

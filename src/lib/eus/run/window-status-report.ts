@@ -67,16 +67,13 @@ export interface EusStatusDocument {
   /** What is left of it, in seconds. */
   left?: { lowSeconds: number; highSeconds: number }
   safeToLeave?: string
-  /** Nodes that are not ready now. */
   notReady?: readonly NotReadyNode[]
   /** Which alerts fire, in one line; absent where they could not be asked for. */
   alerts?: string
-  /** What could not be read. */
   unknown: readonly string[]
   next: readonly string[]
 }
 
-/** A node that is not ready, and since when. */
 interface NotReadyNode {
   name: string
   /** RFC 3339; and how long ago, in seconds. */

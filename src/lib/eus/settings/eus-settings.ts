@@ -122,7 +122,6 @@ const makers: Readonly<Record<string, (snapshot: ReadObject, taken: unknown) => 
   approval: (snapshot, taken) => approvalOf(snapshot, taken === 'Automatic' ? 'Automatic' : 'Manual'),
 }
 
-/** A release that the ClusterVersion is asked for. */
 interface Update {
   version: string
   image?: string | undefined

@@ -310,7 +310,6 @@ interface Watching {
   /** Of the procedure. */
   name: string
   accepted: readonly string[]
-  /** Whose VMs are held still. */
   kubevirt: Owner
   /** The line whose step it is. */
   command: string

@@ -142,7 +142,6 @@ export function setPlatformChannel(
   }
 }
 
-/** What a hop asks for, and what was accepted by name. */
 interface Wanting {
   stop: Stop
   /** Chosen by the plan; without a version the newest of the minor that is recommended when it is there. */

@@ -223,7 +223,6 @@ function selector(object: Deployment): unknown {
   return object.spec?.selector
 }
 
-/** Label selectors of workloads cannot be changed. */
 function selectorErrors(now: KubeObject, before: KubeObject | undefined): FieldError[] {
   if (!before || same(selector(now), selector(before))) return []
   return [

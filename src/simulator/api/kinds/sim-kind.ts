@@ -29,7 +29,6 @@ export interface SimKind extends Kind {
   /** Others: `restart`, `eviction`, `log`. */
   readonly subresources: readonly string[]
   readonly generation: Generation
-  /** Strategic merge patches are for built-in kinds only. */
   readonly builtIn: boolean
   readonly columns: readonly Column[]
   readonly listKeys: ListKeys
@@ -149,7 +148,6 @@ export function custom(kind: Kind, more: More = {}): SimKind {
 export class KindRegistry {
   readonly #kinds = new Map<string, SimKind>()
   readonly #listeners = new Set<(kind: SimKind) => void>()
-  /** What was found by those that ask again and again, until a kind comes or goes. */
   #found = new WeakMap<object, SimKind>()
   readonly #ofObjects = new Map<string, SimKind>()
 
@@ -188,7 +186,6 @@ export class KindRegistry {
     return found
   }
 
-  /** The kind, whatever version was asked for. */
   inAnyVersion(kind: Pick<Kind, 'apiVersion' | 'plural'>): SimKind | undefined {
     return this.#kinds.get(storageKey(kind))
   }
