@@ -11,8 +11,8 @@ import type { ServerVersion } from '../kube/cluster.ts'
 import { emptyTally, type InstanceTally, type Named } from '../kubevirt/snapshot.ts'
 import { itemsOf } from '../kube/known.ts'
 import { explanations, isRefusal } from './explanations.ts'
-import { blocked, unreachable } from '../kube/errors.ts'
-import { counted, onSingleLine, someOf } from '../kube/text.ts'
+import { blocked, ownLine, unreachable } from '../kube/errors.ts'
+import { counted, someOf } from '../kube/text.ts'
 import type { LayerPart, LayerParts } from '../openshift/layer-parts.ts'
 import { traitNames } from '../kubevirt/vm-traits.ts'
 
@@ -285,7 +285,7 @@ export function passGate(
       !all.some(isNotOffered) &&
       !(paths[0]?.startsWith('kvup ') && ids.some((id) => commandOf(line).endsWith(`--accept ${id}`))),
   )
-  throw blocked(first.id, all.map(({ id, summary }) => `${onSingleLine(summary)} (${id})`).join('\n  '), {
+  throw blocked(first.id, all.map(({ id, summary }) => ownLine(`${summary} (${id})`)).join('\n  '), {
     ...(first.objects && { object: first.objects.join(', ') }),
     remedy: [...new Set([...(mends.length > 0 ? mends : [explainLine(first.id)]), ...further, ...paths])],
   })

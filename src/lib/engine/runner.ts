@@ -17,7 +17,15 @@ import { meaningOf, OneRun, summaryOf } from './run-session.ts'
 import { unlessAborted } from '../kube/interruption.ts'
 import type { Entry } from './journal.ts'
 import { incomplete, stoppedBefore, waitsForApproval } from './journal-runs.ts'
-import { ApiError, approvalNeeded, blocked, isConflict, KvupError, timedOut } from '../kube/errors.ts'
+import {
+  ApiError,
+  approvalNeeded,
+  blocked,
+  isConflict,
+  KvupError,
+  ownLine,
+  timedOut,
+} from '../kube/errors.ts'
 import { spanText } from '../kube/duration.ts'
 import { readRefusal } from '../kube/access-rights.ts'
 
@@ -511,16 +519,20 @@ interface Lateness {
 function gaveUp({ title, doing }: Step, last: Waiting | undefined, late: Lateness): KvupError {
   const { whole, tookMs, trouble, failure } = late
   const limit = `timed out after ${spanText(tookMs)}${whole ? ' (--timeout)' : ''}`
-  const lines = [
-    `${limit} ${doing === undefined ? `at "${title}"` : `while ${doing}`}`,
+  const first = `${limit} ${doing === undefined ? `at "${title}"` : `while ${doing}`}`
+  const more = [
     last && waitedFor(last, late),
-    failure instanceof Error && `the last attempt to change it failed: ${failure.message}`,
-    trouble instanceof Error && `kvup could not reach the cluster: ${trouble.message}`,
+    failure instanceof Error ? `the last attempt to change it failed: ${failure.message}` : undefined,
+    trouble instanceof Error ? `kvup could not reach the cluster: ${trouble.message}` : undefined,
   ]
-  return timedOut('timed-out', lines.filter(Boolean).join('\n'), {
-    remedy: last?.remedy ?? remedyOf(failure),
-    cause: trouble ?? failure,
-  })
+  return timedOut(
+    'timed-out',
+    [first, ...more.filter((line) => line !== undefined).map(ownLine)].join('\n'),
+    {
+      remedy: last?.remedy ?? remedyOf(failure),
+      cause: trouble ?? failure,
+    },
+  )
 }
 
 /** Exit 4: nothing moved for as long as `--stalled-after` allows. */

@@ -1,5 +1,6 @@
 import { mayBePrinted } from './line-guard.ts'
 import { oneLine } from './shell-line.ts'
+import { onSingleLine } from './text.ts'
 
 /** Exit codes are part of the interface: scripts branch on them. docs/exit-codes.md is held to this table by a test. */
 export const exitCode = {
@@ -54,6 +55,17 @@ export interface LeftCluster {
   /** Further ones that help. */
   commands?: readonly string[]
 }
+
+const ownLines = new Set<string>()
+
+/** A further line of a message that kvup makes. Every other one is somebody else's, and is shown behind a bar. */
+export function ownLine(text: string): string {
+  const line = onSingleLine(text).trim()
+  ownLines.add(line)
+  return line
+}
+
+export const isOwnLine = (line: string): boolean => ownLines.has(line.trim())
 
 /** A failure that was foreseen. Anything else that reaches `main` is a bug and is reported as one. */
 export class KvupError extends Error {

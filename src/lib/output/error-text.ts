@@ -1,6 +1,6 @@
 import { brief, displayWidth, pad, helpLine } from './text.ts'
 import { describeError, type Paint } from './printer.ts'
-import { approvalNeeded, KvupError, Unforeseen } from '../kube/errors.ts'
+import { approvalNeeded, isOwnLine, KvupError, Unforeseen } from '../kube/errors.ts'
 import { readsAsLead, sanitise, sanitiseDeep, sanitiseLine, toType } from './terminal.ts'
 import { type Room, stateLines } from './views/cluster-state.ts'
 
@@ -11,14 +11,13 @@ export function errorLines(
   { verbosity = 0, columns = Infinity, rows }: { verbosity?: number } & Partial<Room> = {},
 ): string[] {
   if (!(error instanceof KvupError)) return bugLines(error, paint, verbosity)
-  const [first = '', ...rest] = sanitise(error.message).split('\n')
+  const [first = '', ...rest] = error.message.replaceAll('\r\n', '\n').split('\n')
   const isTheirTurn = error.reason === approvalNeeded
   const object = error.object === undefined ? [] : [sanitiseLine(error.object)]
   const details = [
     ...rest
-      .map((line) => brief(sanitiseLine(line)).trimStart())
-      .filter((line) => line !== '')
-      .map((line) => `| ${line}`),
+      .map((line) => ({ isOwn: isOwnLine(line), text: brief(sanitiseLine(line)).trimStart() }))
+      .flatMap(({ isOwn, text }) => (text === '' ? [] : isOwn ? notALine(text) : `| ${text}`)),
     ...object.filter((text) => !error.message.includes(text)),
   ]
   return [
