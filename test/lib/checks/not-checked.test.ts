@@ -449,9 +449,9 @@ const holding = (annotations: Readonly<Record<string, string>>) =>
 /** The role of kvup-operator-manifest, all of it but one resource. */
 const roleWithout = (plural: string): Change[] =>
   roleOfJane(
-    rightsOf('kvup-operator-manifest').map(({ group, resources, verbs }) => ({
+    rightsOf('kvup-operator-manifest').map(({ group, resources: all, verbs }) => ({
       apiGroups: [group],
-      resources: resources.filter((one) => one !== plural),
+      resources: all.filter((one) => one !== plural),
       verbs: [...verbs],
     })),
   )

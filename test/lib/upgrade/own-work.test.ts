@@ -36,7 +36,7 @@ test.each(
   ][],
 )('%s', (...row) => {
   const [, fact, change, begun, expected] = row
-  expect(isOurs(fact as Partial<SealedFact>, change, ...begun)).toBe(expected)
+  expect(isOurs(fact, change, ...begun)).toBe(expected)
 })
 
 test('what kvup worked out itself lacks the defaults of the server: a field more is no drift, another value is', () => {

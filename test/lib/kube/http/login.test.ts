@@ -32,8 +32,8 @@ const kubeconfig = (url: string, user: object, name = 'config') =>
       users: [{ name: 'u', user }],
     }),
   )
-const through = async (file: string) =>
-  (await opened(undefined, { connection: { kubeconfig: file } })).cluster
+const through = async (path: string) =>
+  (await opened(undefined, { connection: { kubeconfig: path } })).cluster
 const accepting = async (token: string | (() => string)) =>
   (server = await tinyServer(({ headers }, response) => {
     const right = typeof token === 'string' ? token : token()

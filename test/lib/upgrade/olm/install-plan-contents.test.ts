@@ -161,6 +161,8 @@ describe('what an InstallPlan installs, from its ConfigMap', () => {
   })
 })
 
+const spec = (part: object) => ({ ...fresh, spec: part })
+
 describe('what cannot be read is said, and nothing is called unchanged', () => {
   test.each(fixture.unread as unknown as [string, KubeObject[], string[], string][])(
     '%s',
@@ -172,7 +174,6 @@ describe('what cannot be read is said, and nothing is called unchanged', () => {
     },
   )
 
-  const spec = (part: object) => ({ ...fresh, spec: part })
   test.each(fixture.odd as unknown as [string, object][])(
     'an object that nobody has checked: %s',
     async (_name, object) => {
