@@ -114,9 +114,13 @@ class Teller {
     }
   }
 
+  /** The later the coarser: a second that one thing takes longer is not to move all that follows. */
   now(): string {
     const at = (this.world.clock.now().getTime() - this.#began) / 1000
-    return `${Math.floor(at / 60)}m${Math.round(at % 60)}s `
+    if (at < 30) return `${Math.round(at)}s `
+    return at < 600
+      ? `${Math.floor(Math.round(at / 10) / 6)}m${(Math.round(at / 10) % 6) * 10}s `
+      : `${Math.round(at / 60)}m `
   }
 
   #tell(name: string, object: KubeObject | undefined, [wanted, time]: readonly [RegExp, string]): void {
