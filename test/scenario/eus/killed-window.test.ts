@@ -127,6 +127,10 @@ describe('cut off', () => {
       'behind the last give-back: the next run means this window, not the next one',
       at('step-done', 'restore-approval'),
     ],
+    [
+      'behind what a VM got back: that it blocks drains again stands in the way of nothing that is left',
+      at('step-done', 'restore/demo/db'),
+    ],
   ])('%s', (_, terminal) =>
     playLent(async (stage, before) => {
       expect(await run(stage, terminal)).toMatchObject({ code: 130 })
