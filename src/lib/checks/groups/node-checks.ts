@@ -360,7 +360,7 @@ function mayTakeOne(node: Node, { pods }: FullSnapshot): boolean {
 }
 
 /** Nodes at different versions are nodes in the middle of their own update (night C4). */
-export const versionSkew = check({
+const versionSkew = check({
   id: 'version-skew',
   group: 'nodes',
   title: 'all nodes run the same kubelet',

@@ -592,7 +592,7 @@ function staysEphemeral(installation: Question['installation']): boolean {
 }
 
 /** An upgrade was seen to add VMs to this list; what is in it today was there before (facts 5 and 8: #16719). */
-export const restartRequired = check({
+const restartRequired = check({
   id: 'restart-required',
   group: 'workloads',
   title: 'no VM waits for a restart',
@@ -614,7 +614,7 @@ export const restartRequired = check({
 })
 
 /** Names of the migrations that the workload updater makes, and of their pods, grow from the VM's. */
-export const longNames = check({
+const longNames = check({
   id: 'long-names',
   group: 'workloads',
   title: 'the names of VMs leave room for the suffix of a migration',
