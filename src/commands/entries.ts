@@ -122,7 +122,7 @@ export const entries: readonly Entry[] = [
   {
     name: 'explain',
     group: 'Look',
-    description: 'Explain a finding, alert, condition, exit code or line of a log',
+    description: 'Explain a finding, alert, condition, exit code or log line',
     kind: 'Explanations',
     load: async () => (await import('./explain.ts')).explainCommand,
   },
@@ -157,7 +157,7 @@ export const entries: readonly Entry[] = [
   {
     name: 'upgrade',
     group: 'Upgrade',
-    description: 'Upgrade KubeVirt; the same line continues after an interruption',
+    description: 'Upgrade KubeVirt; the same line continues an interrupted one',
     kind: 'UpgradeReport',
     formats: ['junit', 'github'],
     load: async () => (await import('./upgrade.ts')).upgradeCommand,
@@ -165,7 +165,7 @@ export const entries: readonly Entry[] = [
   {
     name: 'workloads',
     group: 'Virtual machines',
-    description: 'Find outdated VMs, migrate and restart them, pause their updates',
+    description: 'Find outdated VMs, migrate and restart them, pause updates',
     manual: {
       examples: [
         ['kvup history', 'list the temporary changes'],

@@ -52,10 +52,10 @@ export function restoreSettingsCommand(wire: Wire): Command {
 
 const help = manual({
   examples: [
-    ['kvup restore-settings', 'restores every temporary change, but unpauses no pool'],
+    ['kvup restore-settings', 'restores all, but unpauses no pool'],
     ['kvup restore-settings vm/shop/db --keep-current', 'of one VM, whose owner changed it: keeps that'],
     ['kvup restore-settings --overwrite --yes', 'also where someone changed it'],
-    ['kvup restore-settings pool/worker', 'unpauses one pool, once there is room for its VMs'],
+    ['kvup restore-settings pool/worker', 'unpauses one, once there is room'],
   ],
   more: `It restores no VM, no data and no version. While an EUS upgrade or an upgrade over several minors
 is open, its end resumes automatic VM updates: without a name kvup refuses to do it earlier.

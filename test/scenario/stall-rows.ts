@@ -95,7 +95,7 @@ export const stallRows: Readonly<Record<string, readonly StallRow[]>> = {
       name: 'a tag that does not exist',
       shape: { ...byTag, version: 'v1.8.4' },
       to: 'v1.8.5',
-      flags: [...short, '--method', 'image-tag'],
+      flags: [...short, '--method', 'image-tag', '--accept', 'release-unknown'],
       on: inCluster({ unpullable: ':v1\\.8\\.5$' }),
       says: [/of the install strategy cannot pull quay\.io\/kubevirt\/virt-operator:v1\.8\.5: not found/],
       prints: [/^kubectl -n kubevirt describe pod kubevirt-/, /^kvup upgrade --to v1\.8\.4$/],

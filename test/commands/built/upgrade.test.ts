@@ -155,7 +155,7 @@ describe('an upgrade that cannot go on', () => {
       faults: { unpullable: ':v1\\.8\\.5$' },
     })
     const { code, stdout, stderr } = await kvup(
-      ['upgrade', '--to', 'v1.8.5', '--method', 'image-tag', '--yes', '--timeout', '4s'],
+      'upgrade --to v1.8.5 --method image-tag --yes --timeout 4s --accept release-unknown'.split(' '),
       alive,
     )
     expect({ code, stdout }).toEqual({ code: 4, stdout: '' })
