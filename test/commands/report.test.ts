@@ -84,7 +84,7 @@ test.each([
     ['report', 'run.ndjson', '--to-file', './run.ndjson'],
     'the report cannot be written to ./run.ndjson: it is the document of the report',
   ],
-  [['report', 'run.ndjson', '-o', 'sarif'], '-o "sarif" is not an output format here'],
+  [['report', 'run.ndjson', '-o', 'sarif'], 'kvup report has no -o sarif any more'],
 ])('%j is refused', async (argv, why) => {
   const { code, out, err } = await runText(argv, offline)
   expect({ code, out }).toEqual({ code: 2, out: '' })

@@ -26,7 +26,7 @@ const asking = [
   ['status'],
   ['upgrade', '--to', 'v1.8.4', '--yes'],
   ['history'],
-  ['workloads', 'restore', '--yes'],
+  ['restore-settings', '--yes'],
 ] as const
 
 /** The same end for each of them: this code, these words on stderr, nothing on stdout. */

@@ -45,7 +45,7 @@ const commands: readonly {
     fails: { code: 2, argv: ['upgrade', '--to', 'v1.8'] },
   },
   { argv: ['history'], kind: 'History', fails: { code: 3 } },
-  { argv: ['workloads', 'restore'], kind: 'RestoreReport', fails: { code: 3 } },
+  { argv: ['restore-settings'], kind: 'RestoreReport', fails: { code: 3 } },
   { argv: ['check'], kind: 'CheckReport', fails: { code: 3 } },
   { argv: ['wait', '--for', 'healthy'], kind: 'Wait', fails: { code: 3 } },
   {

@@ -75,7 +75,7 @@ describe.concurrent.each(formats)('-o %s', (format) => {
 test.concurrent.each([
   ['history'],
   ['version'],
-  ['workloads', 'restore'],
+  ['restore-settings'],
   ['upgrade', '--to', 'v1.8.4'],
   ['upgrade', '--to', 'v1.8.4', '--dry-run=client'],
   ['upgrade', '--to', typed],

@@ -61,7 +61,7 @@ describe('what may stand at the cursor', () => {
       ['workloads', ''],
       ['restore', 'outdated'],
     ],
-    [['workloads', 'restore', ''], []],
+    [['workloads', 'outdated', ''], []],
     [['status', '--w'], ['--watch']],
     [['status', '--no'], ['--no-headers']],
     [['--y'], ['--yes']],
