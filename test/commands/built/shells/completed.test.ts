@@ -52,7 +52,6 @@ const offered: readonly (readonly [typed: string, all: readonly string[]])[] = [
       'pause-updates',
       'restart',
       'restart-required',
-      'restore',
       'resume-updates',
       'strategy',
       'unblock',

@@ -8,8 +8,8 @@ import {
 import { byTag, type Ended, play, type Stage } from './stage.ts'
 import { documentOf } from './updates.ts'
 
-const count = 120
-const splitVm = 'vm-72'
+const count = 200
+const splitVm = 'vm-120'
 const vms = Array.from({ length: count }, (_, i) => ({
   name: `vm-${i + 1}`,
   migration:
@@ -59,7 +59,7 @@ const inOutcome = (ended: Ended, outcome: string) =>
     .items.filter((item) => item.outcome === outcome)
     .map(({ name }) => name)
 
-test('many VMs: a fifth fails once, a node dies, one VM gets two launchers; it stops by its rules, goes on, and its report is true', async () => {
+test('200 VMs: a fifth fails once, a node dies, one VM gets two launchers; it stops by its rules, goes on, and its report is true', async () => {
   await play({ ...byTag, workers: 6, methods: [], vms }, async (stage) => {
     expect(await stage.upgrade('v1.8.4')).toMatchObject({ code: 0 })
     const limits = { parallelMigrationsPerCluster: 15, parallelOutboundMigrationsPerNode: 4 }
@@ -81,7 +81,7 @@ test('many VMs: a fifth fails once, a node dies, one VM gets two launchers; it s
       if (pod.spec?.nodeName !== vmi?.status?.nodeName) store.remove(Pods, pod.metadata, {})
 
     // A node dies under it.
-    stage.later(4000, () => faults.set({ notReady: ['worker-2'] }))
+    stage.later(20_000, () => faults.set({ notReady: ['worker-2'] }))
     const died = await stage.update({ retries: '1', maxFailures: '4' })
     expect(died).toMatchObject({ code: 3, error: { reason: 'too-many-failures' } })
     expect(died.error?.message).toContain('virt-handler on worker-2 is not there')
