@@ -37,6 +37,22 @@ async function expectEnd(stage: Stage, before: ReturnType<typeof lentFields>): P
   expect(stage.writes(mark)).toEqual([])
 }
 
+const toItsEnd = async (stage: Stage) =>
+  expect(await run(stage, {}, { until: 'rolled-worker' })).toMatchObject({ code: 0 })
+
+describe('SIGKILL before and after each API call of the end of a window, where VMs get back what they were lent', async () => {
+  const deaths = await deathsOf(run, toItsEnd)
+
+  test.each(named(chosen(deaths, 2)))('%s: run elsewhere it is over', (_, same) =>
+    playLent(async (stage, before) => {
+      await toItsEnd(stage)
+      await die(stage, run, same)
+      expect((await run(stage, { host: 'other' })).error).toBeUndefined()
+      await expectEnd(stage, before)
+    }),
+  )
+})
+
 /** Where an abort is killed: asked for, on its way, between hops, the second on its way, and at the end of the last one. */
 const stops = [
   'channel-4.19',
