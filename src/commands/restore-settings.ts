@@ -8,8 +8,10 @@ import { meanwhileFlags, meanwhileOf, restore, type RestoreOptions } from './wor
 import { asOverride, runEnvironment } from '../lib/engine/change.ts'
 import type { Journal, Override } from '../lib/engine/journal.ts'
 import { idOfWhat, isOfWindow, type MissingValue, whatOf } from '../lib/engine/overrides.ts'
+import type { RunLimits } from '../lib/engine/step.ts'
 import { isLeftUnclosed } from '../lib/eus/abort-procedure.ts'
 import { restoreWindow } from '../lib/eus/restore-procedure.ts'
+import { parseDuration } from '../lib/kube/duration.ts'
 import { type EusRunOptions, requestOf, vmsAccess, vmsText, vmsToRestore } from '../lib/eus/run/window-run.ts'
 import { ensureDeducible, seeWindow, type Settling } from '../lib/eus/run/window-snapshot.ts'
 import { windowHoldsFinding } from '../lib/eus/window.ts'
@@ -96,12 +98,13 @@ export async function restoreSettings(
 ): Promise<ExitCode> {
   meanwhileOf(options)
   const asked = askedOf(whats)
-  await limitsBefore(cx, { ...options, timeout: options.timeout ?? '10m' })
+  const timeout = options.timeout ?? '10m'
+  const limits = await limitsBefore(cx, { ...options, timeout })
   const open = await openChanges(cx, options.takeOver)
   cx.printer.note('Restores settings that kvup changed for a time: no VM, no data and no version')
-  if (await concernsWindow(open, asked)) return restoreInWindow(cx, asked, options)
+  if (await concernsWindow(open, asked)) return restoreInWindow(cx, asked, { ...options, limits })
   ensureOpen(open, asked)
-  return restore(cx, { ...options, timeout: options.timeout ?? '10m' }, asked)
+  return restore(cx, { ...options, timeout, limits }, asked)
 }
 
 interface OpenChanges {
@@ -156,7 +159,7 @@ function noSuch(id: string, open: readonly Override[]): Error {
 async function restoreInWindow(
   cx: Context,
   asked: Asked,
-  options: RestoreSettingsOptions,
+  { limits, ...options }: RestoreSettingsOptions & { limits: RunLimits },
 ): Promise<ExitCode> {
   const { ids, isAll } = asked
   const meanwhile = meanwhileOf(options)
@@ -179,7 +182,7 @@ async function restoreInWindow(
       names.length === 0
         ? `Close the EUS upgrade to ${windowSnapshot.window.to}?`
         : `Restore ${names.join(', ')}?`,
-    limits: await limitsBefore(cx, typed),
+    limits: { ...limits, timeoutMs: parseDuration(typed.timeout) },
     dryRun: options.dryRun,
     end: 'restored',
     alsoNeeds: vmsAccess(vms),

@@ -28,13 +28,7 @@ import type { Override } from '../../lib/engine/journal.ts'
 import { exitCode, type ExitCode, usageError } from '../../lib/kube/errors.ts'
 import { parseDuration } from '../../lib/kube/duration.ts'
 import { askAboutMissing, gateOf } from '../run-change.ts'
-import {
-  asOverride,
-  type Change,
-  type ChangeOptions,
-  type DryRun,
-  performChange,
-} from '../../lib/engine/change.ts'
+import { asOverride, type Change, type ChangeOptions, performChange } from '../../lib/engine/change.ts'
 import { parseAccepted } from '../../lib/releases/hop-findings.ts'
 import { settledFor } from '../../lib/upgrade/steps/component-rollout.ts'
 import { type Forecast, forecastText, resumingFindings } from '../../lib/vms/forecast/vm-forecast.ts'
@@ -46,10 +40,12 @@ import { ownerInDocument, type SettingsWork } from '../../lib/vms/strategy/set-s
 import { rightsFor, seeSettings } from './settings-work.ts'
 import { VirtualMachines } from '../../lib/kube/kinds/kubevirt-kinds.ts'
 import type { VmRef } from '../../lib/vms/unblock/vm-overrides.ts'
-import type { Procedure } from '../../lib/engine/step.ts'
+import type { Procedure, RunLimits } from '../../lib/engine/step.ts'
 import { workloadsAccess } from '../../lib/upgrade/roles.ts'
 
 export interface RestoreOptions extends ChangeOptions {
+  /** Default: the timeout alone. */
+  limits?: RunLimits
   keepCurrent?: boolean
   overwrite?: boolean
 }
@@ -226,7 +222,7 @@ function changeOf(cx: Context, terms: Terms): Change {
     question: leave
       ? `Leave ${now.length > 0 ? methodsText(now) : 'no methods'} and forget the saved value?`
       : `Set workloadUpdateMethods back to ${kept.join(', ')}?`,
-    limits: { timeoutMs: parseDuration(options.timeout) },
+    limits: options.limits ?? { timeoutMs: parseDuration(options.timeout) },
   }
 }
 
@@ -261,7 +257,7 @@ export function meanwhileOf({
 
 interface VmTerms extends Pick<Restoring, 'meanwhile'> {
   overrides: readonly SavedVmOverride[]
-  options: { timeout: string; dryRun?: DryRun }
+  options: Pick<RestoreOptions, 'timeout' | 'dryRun' | 'limits'>
 }
 
 /** Gives back to every VM that runs and that nobody changed meanwhile (night W1); the others ask, and are in `error`. */
@@ -281,7 +277,7 @@ async function restoreVms(cx: Context, settingsWork: SettingsWork, terms: VmTerm
     rights: workloadsAccess(installation.namespace, [{ kind: VirtualMachines, verb: 'patch' }]),
     announce: () => announceVms(cx, vms),
     question: `${meanwhile === 'keep-current' ? 'Keep the present values of' : 'Restore the original settings of'} ${countText(restoring.length)}?`,
-    limits: { timeoutMs: parseDuration(options.timeout) },
+    limits: options.limits ?? { timeoutMs: parseDuration(options.timeout) },
   }
   const ended = await performChange({ environment, change, dryRun: options.dryRun })
   if (ended.is === 'dry-run') return { vms, ...ended.fields, ...error }
