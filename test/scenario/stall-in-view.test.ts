@@ -27,14 +27,14 @@ const screen = (events: readonly RunEvent[], at: number, columns: number) =>
 const squeezed = (text: string) => text.replaceAll(/[\s\\]/gu, '')
 
 const rows = [
-  ['wrong-tag', 'Operator', /cannot pull .*virt-operator:v1\.8\.5/u, '4m'],
-  ['canary-crash', 'virt-handler', /virt-handler on \S+ is in CrashLoopBackOff/u, '4m'],
-  ['unschedulable', 'virt-api', /virt-api.*node/u, '14m'],
+  ['wrong-tag', 'Operator', /cannot pull .*virt-operator:v1\.8\.5/u, '4m', ['release-unknown']],
+  ['canary-crash', 'virt-handler', /virt-handler on \S+ is in CrashLoopBackOff/u, '4m', []],
+  ['unschedulable', 'virt-api', /virt-api.*node/u, '14m', []],
 ] as const
 
 test.each(rows)(
   '%s: its stage turns to STALLED within 15 s of the verdict, with the cause',
-  async (name, stageName, cause, timeout) => {
+  async (name, stageName, cause, timeout, accept) => {
     const scenario = scenarioNamed(name)
     if (scenario === undefined || !('upgrade' in scenario)) throw new Error(`no upgrade: ${name}`)
     const { cluster, faults, upgrade } = scenario
@@ -47,7 +47,7 @@ test.each(rows)(
       const verdict = turned(stage, () => isOver)
       const ended = await stage.upgrade(
         upgrade.to,
-        { method: upgrade.method, timeout },
+        { method: upgrade.method, timeout, accept: [...accept] },
         {
           onEvent(event) {
             if (shownAt !== undefined) return

@@ -1,4 +1,4 @@
-import { type Clock, ticks } from '../kube/clock.ts'
+import { type Clock, ownClock, ticks } from '../kube/clock.ts'
 import { ApiError, blocked, exitCode, KvupError, unreachable } from '../kube/errors.ts'
 import type {
   Watched,
@@ -93,7 +93,8 @@ export class OneRun {
     this.#heardClock = {
       now: () => clock.now(),
       ticks: () => this.heard,
-      ...(clock.machine && { machine: clock.machine }),
+      base: clock,
+      machine: ownClock(clock),
       ...(clock.speed !== undefined && { speed: clock.speed }),
       sleep: (ms, signal) => clock.sleep(ms, signal),
     }

@@ -21,6 +21,8 @@ export interface Clock {
    * farewell. Absent: it is this one.
    */
   readonly machine?: Clock
+  /** The same clock, where this one only counts `ticks` otherwise: what is kept by clock is kept by that one. Absent: it is this one. */
+  readonly base?: Clock
   /** How many times as fast `now` runs as this machine's own clock. Absent: once. */
   readonly speed?: number
   /** Rejects with the signal's reason when it is aborted. */

@@ -233,8 +233,9 @@ const watches = new WeakMap<Clock, LeaseWatch>()
 
 /** The watch that all looks of a process share, so that a Lease is waited for once: its clock is the process's. */
 export function leaseWatchOf(clock: Clock): LeaseWatch {
-  const watch = watches.get(clock) ?? new LeaseWatch()
-  watches.set(clock, watch)
+  const key = clock.base ?? clock
+  const watch = watches.get(key) ?? new LeaseWatch()
+  watches.set(key, watch)
   return watch
 }
 

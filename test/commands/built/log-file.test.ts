@@ -68,6 +68,9 @@ test('where the disk is full it is said once, and the command goes on', async ()
 })
 
 test('-q asks nothing: who is not there to see the plan does not agree to it', async () => {
-  const ended = await kvup(['upgrade', '--to', 'v1.8.5', '--method', 'image-tag', '-q'], cluster)
+  const ended = await kvup(
+    ['upgrade', '--to', 'v1.8.5', '--method', 'image-tag', '-q', '--accept', 'release-unknown'],
+    cluster,
+  )
   expect(ended).toMatchObject({ code: 2, stderr: expect.stringContaining('--quiet forbids it') })
 })
