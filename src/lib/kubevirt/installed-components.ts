@@ -37,10 +37,10 @@ export function isReady(pod: Pod): boolean {
  * Everything in KubeVirt's namespace that virt-operator rolls, known or not to kvup: what bears its stamps. Once KubeVirt says
  * that it is done, whoever bears them and is not in its own list of what it wrote is none of it.
  */
-export function workloads(snapshot: UpgradeSnapshot): readonly Workload[] {
+export const workloads = perLook((snapshot): readonly Workload[] => {
   const all = stampedWorkloads(snapshot)
   return saysDone(snapshot.kubevirt) ? all.filter((workload) => isListed(snapshot, workload)) : all
-}
+})
 
 /** Those that bear virt-operator's stamps, while KubeVirt, done, does not list them as its own. */
 export function unlistedWorkloads(snapshot: UpgradeSnapshot): readonly Workload[] {
@@ -75,14 +75,13 @@ const resourceOf = { DaemonSet: 'daemonsets', Deployment: 'deployments' } as con
 const rolled: ReadonlySet<string> = new Set(Object.values(resourceOf))
 
 /** Pods of components that live, going ones included. */
-export function infraPods(snapshot: UpgradeSnapshot): readonly Pod[] {
-  return workloads(snapshot).flatMap((workload) => podsOf(snapshot, workload))
-}
+export const infraPods = perLook((snapshot): readonly Pod[] =>
+  workloads(snapshot).flatMap((workload) => podsOf(snapshot, workload)),
+)
 
-export function operatorPods(snapshot: UpgradeSnapshot): readonly Pod[] {
-  const { operator } = snapshot
-  return operator ? podsOf(snapshot, { kind: 'Deployment', object: operator }) : []
-}
+export const operatorPods = perLook(({ operator, ...snapshot }): readonly Pod[] =>
+  operator ? podsOf(snapshot, { kind: 'Deployment', object: operator }) : [],
+)
 
 /** Of the Job that dumps the install strategy. */
 export function strategyPods({ snapshot }: UpgradeSnapshot): readonly Pod[] {
@@ -92,7 +91,7 @@ export function strategyPods({ snapshot }: UpgradeSnapshot): readonly Pod[] {
 }
 
 /** The living pods of one DaemonSet or Deployment, by who controls them and never by a label. */
-export function podsOf({ snapshot }: UpgradeSnapshot, workload: Workload): readonly Pod[] {
+export function podsOf({ snapshot }: Pick<UpgradeSnapshot, 'snapshot'>, workload: Workload): readonly Pod[] {
   const isOwned =
     workload.kind === 'DaemonSet'
       ? (pod: Pod) => isControlledBy(pod, workload.kind, workload.object)
@@ -170,7 +169,7 @@ interface Stamped {
 }
 
 /** When something last moved among the components, their pods, the operator, the Job and the CR's conditions. RFC 3339. */
-export function lastChange(observed: UpgradeSnapshot): string | undefined {
+export const lastChange = perLook((observed): string | undefined => {
   const { snapshot, kubevirt, operator } = observed
   const pods = [...infraPods(observed), ...operatorPods(observed), ...strategyPods(observed)]
   return latest([
@@ -184,6 +183,16 @@ export function lastChange(observed: UpgradeSnapshot): string | undefined {
     ...(kubevirt.status?.conditions ?? []).map((c) => c.lastTransitionTime),
     ...specTimes(kubevirt),
   ])
+})
+
+/** Asked for many times in one look, and each time the same. */
+function perLook<T>(work: (look: UpgradeSnapshot) => T): (look: UpgradeSnapshot) => T {
+  const known = new WeakMap<UpgradeSnapshot, { is: T }>()
+  return (look) => {
+    const found = known.get(look) ?? { is: work(look) }
+    known.set(look, found)
+    return found.is
+  }
 }
 
 /** Others' Deployments may lie in the same namespace. */
