@@ -2,7 +2,7 @@ import { isRecord } from '../../kube/object.ts'
 import { type ClusterVersion, ClusterVersions } from '../../kube/kinds/openshift-kinds.ts'
 import type { PlatformStatus } from '../../openshift/platform-status.ts'
 import type { Override } from '../../engine/journal.ts'
-import { closeNoted, removingNotes } from '../../engine/overrides.ts'
+import { acceptedStep, closeNoted, removingNotes } from '../../engine/overrides.ts'
 import type { ReadContext, Step, StepContext, StepState } from '../../engine/step.ts'
 import { blocked } from '../../kube/errors.ts'
 import { minutes, seconds } from '../../kube/clock.ts'
@@ -87,7 +87,7 @@ function closing(overrides: readonly Override[]): StepState {
 const theOne = { kind: ClusterVersions, ref: theClusterVersion }
 
 const closeOverrides = (cx: StepContext): Promise<void> =>
-  closeNoted(cx, theOne, untilAccepted, 'the platform has accepted a step')
+  closeNoted(cx, theOne, untilAccepted, acceptedStep)
 
 /**
  * Takes back exactly what the procedure of this name wrote, and nothing else, reads it back, and only then closes the override; an older release is never asked
@@ -110,7 +110,7 @@ async function withdraw(cx: StepContext, name: string): Promise<void> {
 function whyNotOurs({ spec }: ClusterVersion, { target }: PlatformStatus): string {
   const asked = spec?.desiredUpdate?.version
   return asked !== undefined && asked === target
-    ? 'the platform has accepted a step'
+    ? acceptedStep
     : 'it was withdrawn already'
 }
 
