@@ -263,7 +263,8 @@ export function journalOn(
 /** A journal that somebody deleted meanwhile has the entry all the same, and one that says already that it is closed has no second one. */
 function withClaim(content: JournalContent, override: Override): JournalContent {
   const last = content.entries.findLast(
-    ({ step, what }) => step === override.id && (what === 'saved' || what === 'restored' || what === 'closed'),
+    ({ step, what }) =>
+      step === override.id && (what === 'saved' || what === 'restored' || what === 'closed'),
   )
   const has = content.overrides.some(({ id }) => id === override.id) || (last && last.what !== 'saved')
   return has ? content : { ...content, overrides: [...content.overrides, override] }
