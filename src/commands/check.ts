@@ -48,6 +48,5 @@ const text = manual({
     ['kvup check --to v1.8.4 --from cluster.ndjson.gz', 'read a saved cluster'],
   ],
   more: 'A check that kvup cannot make is "not checked". It never counts as passed.',
-  formats: ['junit', 'markdown', 'github'],
   codes: asksCluster,
 })

@@ -42,7 +42,6 @@ const planHelp = manual({
 next update. --graph-file (the graph of a channel, from the update service) shows the whole
 upgrade path of the platform. --catalog-file (opm render of the catalog of the minor at the
 end) shows that of the operator.`,
-  formats: ['markdown'],
   codes: [...asksCluster, 'asked'],
 })
 
@@ -75,7 +74,6 @@ const runHelp = manual({
 takes longer than its limit, and at --timeout (24d). The same command continues, from any
 computer: upgrade path and temporary changes are saved in the cluster. kvup withdraws a request
 that the platform refuses.`,
-  formats: ['junit'],
   codes: [...asksCluster, 'timedOut', 'drifted', 'locked', 'lost', 'interrupted', 'terminated'],
 })
 

@@ -50,7 +50,6 @@ export function fleetStatusCommand(wire: Wire): Command {
           ["kvup fleet status --contexts '*' -o wide", 'with server, uid and next line'],
         ],
         more: `A cluster that does not answer is a line too, and makes the exit code 8.\n\n${fileText}`,
-        formats: ['junit'],
         codes: ['blocked', 'timedOut', 'forbidden', 'unreachable', 'asked'],
       }),
     )
@@ -89,7 +88,6 @@ export function fleetCheckCommand(wire: Wire): Command {
           ["kvup fleet check --contexts '*' -o junit", 'a suite per cluster, for CI'],
         ],
         more: 'Each line has the verdict of kvup check. Below stands what several clusters have in common.\nRisks that the fleet file accepts for a cluster count there alone.\nOne that does not answer is a line, and exit 8.',
-        formats: ['junit'],
         codes: asksCluster,
       }),
     )
@@ -134,7 +132,6 @@ export function fleetPlanCommand(wire: Wire): Command {
           ["kvup fleet plan --contexts 'prod-*' --to v1.8.4 --to-folder plans", 'save the plans'],
         ],
         more: 'Each saved plan is for kvup upgrade --plan. They are saved only where every cluster answers and\nnothing blocks one. kvup runs no fleet: your CI or Argo Workflows does, group after group.',
-        formats: ['argo-workflow'],
         codes: [...asksCluster, 'asked'],
       }),
     )

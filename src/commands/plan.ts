@@ -27,6 +27,5 @@ const text = manual({
     ['kvup plan --to v1.8.4 -o markdown', 'print it for a pull request'],
   ],
   more: 'kvup plan changes nothing. The plan is sealed: once the cluster has changed, kvup upgrade --plan\nrefuses it and says what is different.',
-  formats: ['markdown'],
   codes: [...asksCluster, 'asked'],
 })

@@ -26,7 +26,6 @@ export function statusCommand(wire: Wire): Command {
           ['kvup status --from dumps/', 'read files of oc get clusterversion,co,mcp,nodes -o yaml'],
           ["kvup status -o jsonpath='{.verdict}'", 'print the verdict alone'],
         ],
-        formats: ['github'],
         codes: [...asksCluster, 'timedOut', 'asked'],
       }),
     )

@@ -26,7 +26,6 @@ const text = manual({
     ['kvup upgrade --to v1.8.4 --dry-run=server', 'show what would change'],
     ['kvup upgrade --plan plan.yaml --yes', 'run a plan that was reviewed'],
   ],
-  formats: ['junit', 'github'],
   codes: [...asksCluster, 'timedOut', 'drifted', 'locked', 'lost', 'interrupted', 'terminated'],
 })
 

@@ -48,7 +48,6 @@ export function waitCommand(wire: Wire): Command {
           ['kvup wait --for healthy -o json', 'print how it ended as JSON'],
         ],
         more: 'kvup wait only reads. Exit code 4 means a timeout or a stall: the last lines say what was\nmissing, and why.',
-        formats: ['junit', 'github'],
         codes: [...asksCluster, 'timedOut', 'interrupted', 'terminated'],
       }),
     )

@@ -26,7 +26,6 @@ export function outdatedCommand(wire: Wire): Command {
           ['kvup workloads outdated --from cluster.ndjson.gz', 'read a saved cluster'],
         ],
         more: 'If kvup may not read everything, it says so with exit 7; stdout has the rest.',
-        formats: ['github'],
         codes: [...asksCluster, 'asked'],
       }),
     )

@@ -31,7 +31,6 @@ export function updateCommand(wire: Wire): Command {
       manual({
         examples,
         more: 'The same command continues after an interruption. A wave waits while a new alert fires.',
-        formats: ['junit', 'github'],
         codes: [...asksCluster, 'timedOut', 'locked', 'interrupted', 'terminated'],
       }),
     )
