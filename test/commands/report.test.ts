@@ -33,9 +33,12 @@ test('every assessment, plan and run is a page and a ticket; each has a name for
     'demo',
   ])
   for (const [name, { kind, formats = [] }] of made) {
-    expect([name, formats]).toEqual([name, expect.arrayContaining(['markdown'])])
-    if (kind !== undefined)
-      expect(reported(sourceOf({ kind })).title).not.toMatch(new RegExp(`^${kind}`, 'u'))
+    const title = kind === undefined ? '' : reported(sourceOf({ kind, status: 'failed' })).title
+    expect([name, formats, title]).toEqual([
+      name,
+      expect.arrayContaining(['markdown']),
+      expect.not.stringMatching(new RegExp(`^${kind}`, 'u')),
+    ])
   }
   // Every command is there to be loaded.
   const tree = await program('kvup', () => async () => undefined, 'all')
@@ -49,7 +52,7 @@ test('a run is a page with its times; the journal has one of it afterwards, the 
   try {
     expect(await run('history -o html', place)).toMatchObject({
       code: 2,
-      out: '',
+      out: expect.stringContaining('Failed: no run is recorded: the journal is empty') as string,
       err: expect.stringContaining('the journal is empty') as string,
     })
     const check = await run('check --to v1.8.4 -o html', place)

@@ -182,7 +182,6 @@ const answer = async (format: ReportFormat, isWatch = false) => {
     write: (text) => void (out += text),
     now: () => new Date(now),
     isWatch,
-    failureKind: 'Wait',
     making: { version: '1.2.3' },
   })
   return { made, out: () => out }

@@ -65,7 +65,6 @@ interface Reporting {
   write: (text: string) => void
   now: () => Date
   isWatch: boolean
-  failureKind: string
   making: Making
 }
 
@@ -78,7 +77,7 @@ interface ReportAnswer {
 /** Told at the end, for a failure is part of it; with `isWatch` at each answer. */
 export async function reportAnswer(
   format: ReportFormat,
-  { command, write, now, isWatch, failureKind, making }: Reporting,
+  { command, write, now, isWatch, making }: Reporting,
 ): Promise<ReportAnswer> {
   const make = await makers[format](making)
   const isForwarded = format === 'html' || format === 'markdown'
@@ -88,7 +87,7 @@ export async function reportAnswer(
   let kept: { document: Document; view: View<Document>; status: DocumentStatus } | undefined
   const sourceOf = (error: unknown): ReportSource => {
     const { document, status } = kept ?? {
-      document: { apiVersion: 'kvup.io/v1alpha1', kind: failureKind },
+      document: { apiVersion: 'kvup.io/v1alpha1', kind: 'Error' },
       status: 'failed',
     }
     const source = {

@@ -35,6 +35,7 @@ const reportKinds: Readonly<Record<string, string>> = {
   FleetPlan: 'Fleet plan',
   FleetStatus: 'Fleet',
   History: 'KubeVirt, run',
+  Error: 'Failed command',
 }
 
 /** What a page or a ticket says of a document. */
