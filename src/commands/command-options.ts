@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError, Option } from 'commander'
+import { Command, InvalidArgumentError, Option } from 'commander'
 import type { ReportFormat } from '../lib/output/printer.ts'
 import type { ConnectionFlag } from '../lib/output/command-line.ts'
 import { shellWord } from '../lib/kube/shell-line.ts'
@@ -138,6 +138,25 @@ export function manual({ examples, codes: more = [], more: words }: Manual): str
   ].join('\n')
 }
 
+/** A command that is declared with all its flags, and with the end of its help. */
+export class KvupCommand extends Command {
+  flags(options: readonly Option[]): this {
+    for (const option of options) this.addOption(option)
+    return this
+  }
+
+  /** Of one that changes something. `limits`: what --timeout is about; `timeout`: its default. */
+  changeFlags(limits: string, timeout: string): this {
+    return this.flags([acceptOption(), dryRunOption()])
+      .option('--timeout <duration>', limits, timeout)
+      .option('--take-over <holder>', 'take the lock of this holder')
+  }
+
+  manual(told: Manual): this {
+    return this.addHelpText('after', manual(told))
+  }
+}
+
 /** With semicolons between, indented, as many in a line as a terminal of 80 columns takes. */
 function inLines(items: readonly string[]): string[] {
   const lines: string[] = []
@@ -225,14 +244,6 @@ export function groupFlags(command: Command): void {
 
 export const fromOption = (): Option =>
   new Option('--from <file>', 'saved cluster: file, must-gather folder, or -')
-
-/** Their flags, behind those that the command has already. `limits`: what --timeout is about; `timeout`: its default. */
-export const withChangeFlags = (command: Command, limits: string, timeout: string): Command =>
-  command
-    .addOption(acceptOption())
-    .addOption(dryRunOption())
-    .option('--timeout <duration>', limits, timeout)
-    .option('--take-over <holder>', 'take the lock of this holder')
 
 /** As kubectl has it; what is typed bare has become `server` by now. */
 export const dryRunOption = (): Option =>

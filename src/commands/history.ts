@@ -1,6 +1,6 @@
 import type { Override } from '../lib/engine/journal.ts'
 import { overrideId, restoreAllLine } from '../lib/vms/update-methods.ts'
-import { Argument, Command, InvalidArgumentError, Option } from 'commander'
+import { Argument, InvalidArgumentError, Option } from 'commander'
 import type { Context, Wire } from '../context.ts'
 import type { Reader } from '../lib/kube/cluster.ts'
 import { itemsOf, known } from '../lib/kube/known.ts'
@@ -13,7 +13,7 @@ import { usageError } from '../lib/kube/errors.ts'
 import { configMapJournal } from '../lib/engine/journal-config-map.ts'
 import { missingText } from '../lib/engine/change.ts'
 import { type OverriddenVm, overriddenVms } from '../lib/vms/unblock/vm-overrides.ts'
-import { asksCluster, fromOption, manual } from './command-options.ts'
+import { asksCluster, fromOption, KvupCommand } from './command-options.ts'
 import { getLockHolder } from '../lib/vms/lock-holder.ts'
 import { type HistoryDocument, historyView } from '../lib/output/views/history.ts'
 
@@ -23,8 +23,8 @@ export interface HistoryOptions {
   limit?: number
 }
 
-export function historyCommand(wire: Wire): Command {
-  return new Command('history')
+export function historyCommand(wire: Wire): KvupCommand {
+  return new KvupCommand('history')
     .addArgument(
       new Argument('[run]', 'number of one run, to show what it did').argParser((text) =>
         String(positive(text)),
@@ -35,19 +35,16 @@ export function historyCommand(wire: Wire): Command {
     )
     .addOption(new Option('--limit <count>', 'only so many of the newest runs').argParser(positive))
     .addOption(fromOption())
-    .addHelpText(
-      'after',
-      manual({
-        examples: [
-          ['kvup history', 'list the last runs, and what to restore'],
-          ['kvup history --since 7d -o json', 'list the runs of a week'],
-          ['kvup history 14 -o html > run.html', 'a page of a run, to forward'],
-          ["kvup history -o jsonpath='{.overrides[*].id}'", 'print the names of the temporary changes'],
-        ],
-        more: 'The number of a run shows its journal in words: kvup history 14. Other users can edit\nthe journal: do not treat it as proof.',
-        codes: asksCluster,
-      }),
-    )
+    .manual({
+      examples: [
+        ['kvup history', 'list the last runs, and what to restore'],
+        ['kvup history --since 7d -o json', 'list the runs of a week'],
+        ['kvup history 14 -o html > run.html', 'a page of a run, to forward'],
+        ["kvup history -o jsonpath='{.overrides[*].id}'", 'print the names of the temporary changes'],
+      ],
+      more: 'The number of a run shows its journal in words: kvup history 14. Other users can edit\nthe journal: do not treat it as proof.',
+      codes: asksCluster,
+    })
     .action(wire<HistoryOptions, [string]>(history))
 }
 

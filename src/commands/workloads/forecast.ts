@@ -1,7 +1,7 @@
-import { Command, Option } from 'commander'
+import { Option } from 'commander'
 import type { Context, Wire } from '../../context.ts'
 import { exitCode } from '../../lib/kube/errors.ts'
-import { asksCluster, fromOption, manual } from '../command-options.ts'
+import { asksCluster, fromOption, KvupCommand, type Manual } from '../command-options.ts'
 import type { ForecastOptions } from './run-forecast.ts'
 
 /** Loaded when it runs: help does without. */
@@ -12,8 +12,8 @@ const lazyAction = async (cx: Context, options: ForecastOptions) =>
 
 const alone = ['to', 'methods', 'probe', 'selector', 'allNamespaces']
 
-export function forecastCommand(wire: Wire): Command {
-  return new Command('forecast')
+export function forecastCommand(wire: Wire): KvupCommand {
+  return new KvupCommand('forecast')
     .addOption(new Option('--to <version>', 'what becomes of every VM after an upgrade to this version'))
     .addOption(
       new Option(
@@ -37,11 +37,11 @@ export function forecastCommand(wire: Wire): Command {
       ),
     )
     .addOption(fromOption())
-    .addHelpText('after', text)
+    .manual(text)
     .action(wire<ForecastOptions, []>(lazyAction))
 }
 
-const text = manual({
+const text: Manual = {
   examples: [
     ['kvup workloads forecast', 'of the VMs outdated now'],
     ['kvup workloads forecast --to v1.8.4 -o wide', 'after an upgrade'],
@@ -51,4 +51,4 @@ const text = manual({
   ],
   more: 'Changes nothing. If kvup may not read everything, it says so with exit 7; stdout has the rest.',
   codes: [...asksCluster, 'asked'],
-})
+}
