@@ -1,3 +1,5 @@
+import type { TakenRisk } from './journal-runs.ts'
+import { accessText } from '../kube/access-rights.ts'
 import { inStages, someOf } from '../kube/text.ts'
 import type { Access, Cluster, Reviewer } from '../kube/cluster.ts'
 import type { CommandContext, Prompt, World } from '../kube/world.ts'
@@ -291,16 +293,6 @@ const onCluster = (title: string, { cluster: { address } }: RunEnvironment): str
 /** As it was typed: `--accept ID=reason`. */
 type AcceptedRisk = Pick<TakenRisk, 'id' | 'reason'>
 
-/** A risk that somebody took: by whom, as the API server and as the machine know him. */
-export interface TakenRisk {
-  /** Of the finding. */
-  id: string
-  reason?: string
-  by: string
-  /** Absent: the API server does not say. */
-  user?: string
-}
-
 /** As they stand in a report. */
 export async function takenRisks(
   accepted: readonly AcceptedRisk[],
@@ -400,13 +392,7 @@ export async function ensureRights(reviewer: Reviewer, rights: Rights): Promise<
 
 async function refused(reviewer: Reviewer, accesses: readonly Access[]): Promise<string[]> {
   const answers = await Promise.all(accesses.map((access) => reviewer.can(access)))
-  return accesses.filter((_, index) => answers[index]?.allowed === false).map(inWords)
-}
-
-/** `patch kubevirts.kubevirt.io in namespace kubevirt` */
-function inWords({ verb, group, resource, subresource, namespace, name }: Access): string {
-  const kind = `${resource}${group === '' ? '' : `.${group}`}${subresource ? `/${subresource}` : ''}`
-  return `${verb} ${kind}${name ? ` "${name}"` : ''}${namespace ? ` in namespace ${namespace}` : ''}`
+  return accesses.filter((_, index) => answers[index]?.allowed === false).map(accessText)
 }
 
 /** What every command that changes workloads or their settings takes. */

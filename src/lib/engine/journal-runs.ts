@@ -65,7 +65,9 @@ export interface JournalRun {
   rehearsal?: RehearsalComparison
 }
 
-interface TakenRisk {
+/** A risk that somebody took: by whom, as the API server and as the machine know him. */
+export interface TakenRisk {
+  /** Of the finding. */
   id: string
   reason?: string
   /** user@host. */

@@ -270,7 +270,11 @@ export type RunOutcome =
       tookMs: number
     }
 
-type Waiting = Extract<StepState, { is: 'waiting' | 'stalled' }>
+/** Going on would be wrong. */
+export type Blocked = Extract<StepState, { is: 'blocked' }>
+
+/** A step that is not done, and of which nothing is to be changed. */
+export type Waiting = Extract<StepState, { is: 'waiting' | 'stalled' }>
 
 /** What happened, for a printer to put into words; `title` is what a person calls the run: `KubeVirt v1.7.4 → v1.8.4 on prod-eu`. `at` is RFC 3339. A new kind does not compile until output words it. */
 export type RunEvent =

@@ -12,7 +12,7 @@ import {
   type SealedPlan,
   type Unsealed,
 } from '../engine/sealed-plan.ts'
-import { begunSteps, type Relied } from '../upgrade/sealed-facts.ts'
+import { begunSteps, type Relied, readFact } from '../upgrade/sealed-facts.ts'
 import type { CommandContext } from '../kube/world.ts'
 import { drifted, usageError } from '../kube/errors.ts'
 import type { WindowSnapshot } from './run/window-snapshot.ts'
@@ -37,12 +37,12 @@ interface SealedEusSnapshot {
  */
 export function reliedOnByEus(sealedEusSnapshot: SealedEusSnapshot): Relied {
   const all: (SealedFact | Unsealed)[] = [
-    fact('platform', sealedEusSnapshot.clusterVersion, ([cv]) => cv && platform(cv)),
-    fact('pools', sealedEusSnapshot.pools, (pools) =>
+    readFact('platform', sealedEusSnapshot.clusterVersion, ([cv]) => cv && platform(cv)),
+    readFact('pools', sealedEusSnapshot.pools, (pools) =>
       sealedFact('pools', 'machineconfigpools', poolLeaves(pools)),
     ),
-    fact('subscription', sealedEusSnapshot.subscriptions, ([one]) => one && subscription(one)),
-    fact('hyperconverged', sealedEusSnapshot.hyperconverged, ([one]) => one && overriddenOf(one)),
+    readFact('subscription', sealedEusSnapshot.subscriptions, ([one]) => one && subscription(one)),
+    readFact('hyperconverged', sealedEusSnapshot.hyperconverged, ([one]) => one && overriddenOf(one)),
   ]
   return {
     cluster: sealedEusSnapshot.clusterUid.known ? sealedEusSnapshot.clusterUid.items[0] : undefined,
@@ -52,15 +52,6 @@ export function reliedOnByEus(sealedEusSnapshot: SealedEusSnapshot): Relied {
 }
 
 const isFact = (one: SealedFact | Unsealed): one is SealedFact => 'leaves' in one
-
-function fact<T>(
-  id: string,
-  part: Known<T>,
-  make: (items: readonly T[]) => SealedFact | undefined,
-): SealedFact | Unsealed {
-  if (!part.known) return { id, why: part.why }
-  return make(part.items) ?? { id, why: 'it does not exist' }
-}
 
 function platform({ metadata, spec = {}, status = {} }: ClusterVersion): SealedFact {
   const { channel, upstream, desiredUpdate } = spec

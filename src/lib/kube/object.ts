@@ -208,3 +208,15 @@ export function parseJson(text: string): unknown {
     return undefined
   }
 }
+
+/** `namespace/name`; `/name` of what has no namespace. */
+export const keyOf = ({ metadata: { namespace = '', name } }: Pick<KubeObject, 'metadata'>): string =>
+  `${namespace}/${name}`
+
+/** Where kubectl keeps what it applied. */
+export const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration'
+
+/** The members whose names are wanted. */
+export function withoutKeys(from: object, unwanted: (key: string) => boolean): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(from).filter(([key]) => !unwanted(key)))
+}

@@ -1,6 +1,6 @@
 import { type Cluster, type Page, type Reader, readerWith, type Where } from './cluster.ts'
 import { ApiError } from './errors.ts'
-import { type Kind, type KubeObject, parseLabels, wholeOf } from './object.ts'
+import { type Kind, type KubeObject, parseLabels, wholeOf, keyOf } from './object.ts'
 
 /** Each question is asked once and its answer remembered; a failure is not, so that whoever asks again tries again. */
 export class Answers {
@@ -96,8 +96,6 @@ function fitting({ namespace, labels }: Where): (object: KubeObject) => boolean 
   return ({ metadata }) =>
     (namespace === undefined || metadata.namespace === namespace) && isWanted(metadata.labels)
 }
-
-const keyOf = ({ metadata: { namespace = '', name } }: KubeObject): string => `${namespace}/${name}`
 
 /** Of what API groups a server has, as `/apis` lists them. */
 interface GroupList {

@@ -1,4 +1,4 @@
-import { isRecord, type KubeObject, type ManagedField } from './object.ts'
+import { isRecord, type KubeObject, type ManagedField, lastApplied } from './object.ts'
 import { sameQuantity } from './quantity.ts'
 
 /** One step into an object: a key, an element of a list that is known by a key of its own, or one by its place. */
@@ -145,8 +145,6 @@ function placeIn(root: KubeObject, path: FieldPath): { holder: unknown; key: str
   if ('index' in last) return { holder, key: last.index }
   return { holder, key: Array.isArray(holder) ? placeOf(holder, last) : -1 }
 }
-
-const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration'
 
 /**
  * Fields that an earlier apply has set and the manifest no longer has: the next apply removes them. After a client-side apply

@@ -20,7 +20,7 @@ import { compareVersions, versionOf } from '../releases/release-versions.ts'
 import { holderOf, operatorLeads } from './lease-holders.ts'
 import { operatorOf, theInstallation } from './installation.ts'
 import { itemsOf } from '../kube/known.ts'
-import type { Node } from '../kube/kinds/core-kinds.ts'
+import type { Node, Taint } from '../kube/kinds/core-kinds.ts'
 import { condition, isObserved } from '../kube/object.ts'
 import type { FullSnapshot } from './full-snapshot.ts'
 import type { Snapshot } from './snapshot.ts'
@@ -459,8 +459,6 @@ function stateOf({ status }: Job): StrategyJob['state'] {
   if (status?.completionTime || (status?.succeeded ?? 0) > 0) return 'done'
   return status?.conditions?.some((c) => c.type === 'Failed' && c.status === 'True') ? 'failed' : 'running'
 }
-
-type Taint = NonNullable<NonNullable<Node['spec']>['taints']>[number]
 
 /** Taints that keep a DaemonSet's pods away or drive them out. */
 export function untolerated({ spec }: Node, set: DaemonSet | undefined): readonly Taint[] {

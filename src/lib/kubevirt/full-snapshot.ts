@@ -1,3 +1,4 @@
+import { accessText } from '../kube/access-rights.ts'
 import {
   type ApiService,
   ApiServices,
@@ -476,7 +477,7 @@ async function answeredRights(
   return known(
     Promise.all(
       asked.map(async ({ access, optional }) => {
-        const answer = { what: inWords(access), optional }
+        const answer = { what: accessText(access), optional }
         try {
           const { allowed } = await reviewer.can(access)
           return { ...answer, allowed }
@@ -487,9 +488,4 @@ async function answeredRights(
       }),
     ),
   )
-}
-
-function inWords({ verb, group, resource, subresource, namespace, name }: Access): string {
-  const kind = `${resource}${group === '' ? '' : `.${group}`}${subresource ? `/${subresource}` : ''}`
-  return `${verb} ${kind}${name ? ` "${name}"` : ''}${namespace ? ` in namespace ${namespace}` : ''}`
 }

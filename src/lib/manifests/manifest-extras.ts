@@ -76,7 +76,8 @@ function operator({ object, live, manifest }: Judged): string[] {
 }
 
 const isRole = (object: KubeObject | undefined): object is Role => object?.kind.endsWith('Role') === true
-const isBinding = ({ kind }: KubeObject) => kind.endsWith('RoleBinding')
+/** A RoleBinding or ClusterRoleBinding. */
+export const isBinding = ({ kind }: KubeObject) => kind.endsWith('RoleBinding')
 
 const named: ReadonlySet<string> = new Set(['ServiceAccount', 'PriorityClass', 'Service'])
 

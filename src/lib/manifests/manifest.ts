@@ -1,4 +1,4 @@
-import { isRecord, type Kind, type KubeObject, type Metadata } from '../kube/object.ts'
+import { isRecord, type Kind, type KubeObject, type Metadata, withoutKeys } from '../kube/object.ts'
 import { type Container, type Deployment, Deployments } from '../kube/kinds/workload-kinds.ts'
 import { usageError } from '../kube/errors.ts'
 import {
@@ -251,9 +251,9 @@ export function withoutServerFields(object: KubeObject): KubeObject {
     status: _,
     ...rest
   } = object as KubeObject & { status?: unknown }
-  const metadata = without(known, (key) => serverMetadata.has(key)) as unknown as Metadata
+  const metadata = withoutKeys(known, (key) => serverMetadata.has(key)) as unknown as Metadata
   if (metadata.annotations !== undefined) {
-    const annotations = without(metadata.annotations, (key) => bookkeeping.test(key)) as Record<
+    const annotations = withoutKeys(metadata.annotations, (key) => bookkeeping.test(key)) as Record<
       string,
       string
     >
@@ -261,10 +261,6 @@ export function withoutServerFields(object: KubeObject): KubeObject {
     else delete metadata.annotations
   }
   return { apiVersion, kind, metadata, ...rest }
-}
-
-function without(from: object, unwanted: (key: string) => boolean): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(from).filter(([key]) => !unwanted(key)))
 }
 
 const labels = ['kubevirt.io', 'operator.kubevirt.io']

@@ -1,3 +1,4 @@
+import { platformGroup } from '../openshift/layers.ts'
 import { alertsProxy } from '../openshift/firing-alerts.ts'
 import { censusNames } from '../vms/census/saved-census.ts'
 
@@ -32,7 +33,6 @@ type Row = readonly [
 ]
 
 const olm = 'operators.coreos.com'
-const platform = 'config.openshift.io'
 const read = 'get list watch'
 const status = { optional: true, onlyStatus: true } as const
 const layers = 'show the state of the platform, on OKD and OpenShift'
@@ -47,11 +47,11 @@ const networks = 'find VMs on networks of type cnv-bridge'
 
 /** What is above KubeVirt: `kvup status` shows it, `kvup eus plan` plans by it, and nothing else fails for lack of it. */
 const aboveRights: readonly Row[] = [
-  ['cluster', platform, 'clusterversions clusteroperators', read, layers, status],
+  ['cluster', platformGroup, 'clusterversions clusteroperators', read, layers, status],
   ['cluster', 'machineconfiguration.openshift.io', 'machineconfigpools', read, layers, status],
-  ['cluster', platform, 'infrastructures', 'list', eusReads, status],
+  ['cluster', platformGroup, 'infrastructures', 'list', eusReads, status],
   ['cluster', '', 'services/proxy', 'get', 'say which alerts fire', { ...status, names: alertsProxy }],
-  ['cluster', platform, 'ingresses', 'get', byRoute, { ...status, names: 'cluster' }],
+  ['cluster', platformGroup, 'ingresses', 'get', byRoute, { ...status, names: 'cluster' }],
   ['cluster', 'route.openshift.io', 'routes', 'get', byRoute, { ...status, names: 'thanos-querier' }],
   ['cluster', '', 'configmaps', 'get', byRoute, { ...status, names: 'default-ingress-cert' }],
   ['cluster', 'k8s.cni.cncf.io', 'network-attachment-definitions', 'list', networks, status],

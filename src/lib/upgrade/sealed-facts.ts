@@ -83,7 +83,8 @@ const storedVersions = ({ status }: CustomResourceDefinition): Leaf => status?.s
 
 type Read = SealedFact | Unsealed
 
-function readFact<T>(
+/** A fact of what could be read; why it cannot be sealed where it could not. */
+export function readFact<T>(
   id: string,
   part: Known<T>,
   make: (items: readonly T[]) => SealedFact | undefined,

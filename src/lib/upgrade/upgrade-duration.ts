@@ -90,7 +90,8 @@ function stepTime({ patience }: TimedStep, step: RangedStep | undefined): StepTi
   }
 }
 
-function inSeconds(range: Range): { lowSeconds: number; highSeconds: number } {
+/** Its ends rounded, in seconds. */
+export function inSeconds(range: Range): { lowSeconds: number; highSeconds: number } {
   const { low, high } = rounded(range)
   return { lowSeconds: low / seconds, highSeconds: high / seconds }
 }

@@ -28,7 +28,7 @@ import { readRollout } from './upgrade-snapshot.ts'
 import { controllerDoubt } from './steps/component-rollout.ts'
 import { itemsOf, type Known, known } from '../kube/known.ts'
 import { type Clock, ticks } from '../kube/clock.ts'
-import type { TakenRisk } from '../engine/change.ts'
+import type { TakenRisk } from '../engine/journal-runs.ts'
 
 /** The end of `kvup upgrade` as a document (night U6). */
 export interface UpgradeReport {

@@ -5,9 +5,9 @@ import type { Topology } from '../../openshift/eus-window.ts'
 import { itemsOf } from '../../kube/known.ts'
 import { poolOf } from '../../openshift/machine-config-pools.ts'
 import { platformsOfKubernetes } from '../../releases/platform-releases.ts'
-import { hours, minutes, seconds } from '../../kube/clock.ts'
+import { hours, minutes } from '../../kube/clock.ts'
 import type { Range } from '../../upgrade/step-traits.ts'
-import { inTurn, rangeWords, rounded } from '../../upgrade/upgrade-duration.ts'
+import { inSeconds, inTurn, rangeWords } from '../../upgrade/upgrade-duration.ts'
 import { ownUpdates } from '../../openshift/update-progress.ts'
 import type { EusSnapshot } from './eus-snapshot.ts'
 
@@ -246,10 +246,4 @@ export function wholeTime(
     basis,
     says: `${rangeWords(whole)} of work, ${made}, plus time for approvals, VM migrations and blocked drains`,
   }
-}
-
-/** Its ends rounded, in seconds. */
-export function inSeconds(range: Range): { lowSeconds: number; highSeconds: number } {
-  const { low, high } = rounded(range)
-  return { lowSeconds: low / seconds, highSeconds: high / seconds }
 }

@@ -460,7 +460,8 @@ export function healthChecksOf({ snapshot: { platform } }: EusSnapshot): readonl
   ]
 }
 
-const pausedAnnotation = 'cluster.x-k8s.io/paused'
+/** Pauses a MachineHealthCheck (Cluster API). */
+export const pausedAnnotation = 'cluster.x-k8s.io/paused'
 
 function machineHealthCheck({ metadata }: MachineHealthCheck): HealthCheckRef {
   const { namespace, name, annotations = {} } = metadata

@@ -1,3 +1,4 @@
+import type { StepReport } from '../../upgrade/upgrade-report.ts'
 import { type NewAlerts, newAlerts } from '../../openshift/firing-alerts.ts'
 import type { JournalReader, Override } from '../../engine/journal.ts'
 import type { DryRunStep } from '../../engine/procedure-dry-run.ts'
@@ -5,7 +6,8 @@ import type { CensusCircumstances, Change, Differences } from '../../vms/census/
 import type { Compared, ComparedWith, RunCensus } from '../../vms/census/run-census.ts'
 import type { CommandContext } from '../../kube/world.ts'
 import { targetOfName } from '../../engine/overrides.ts'
-import { goesOn, type TakenRisk, takenRisks } from '../../engine/change.ts'
+import { goesOn, takenRisks } from '../../engine/change.ts'
+import type { TakenRisk } from '../../engine/journal-runs.ts'
 import type { WindowSnapshot } from './window-snapshot.ts'
 import type { Cluster } from '../../kube/cluster.ts'
 import {
@@ -121,7 +123,7 @@ export interface ObservedWindow {
   /** Before the first write. */
   before(): Promise<void>
   event(event: RunEvent): void
-  readonly steps: readonly EusStepReport[]
+  readonly steps: readonly StepReport[]
   after(): Promise<Comparison & Pick<EusReportDocument, 'unread'>>
 }
 
@@ -134,7 +136,7 @@ export function observeWindow(
   journal: JournalReader,
   { name, census, evicted }: { name: string; census: RunCensus; evicted: CensusCircumstances['evicted'] },
 ): ObservedWindow {
-  const steps: EusStepReport[] = []
+  const steps: StepReport[] = []
   let marks: Kept | undefined
   return {
     steps,
@@ -210,15 +212,6 @@ async function comparedWith(
   }
 }
 
-/** One step of the run, as it ended. */
-interface EusStepReport {
-  id: string
-  title: string
-  changed: boolean
-  seconds: number
-  note?: string
-}
-
 /** The end of `kvup eus run`, `abort` and `restore`. */
 export interface EusReportDocument {
   apiVersion: 'kvup.io/v1alpha1'
@@ -232,7 +225,7 @@ export interface EusReportDocument {
   /** Risks that were accepted by name for it; absent where there was none. */
   accepted?: readonly TakenRisk[]
   seconds?: number
-  steps: readonly EusStepReport[]
+  steps: readonly StepReport[]
   dryRun?: 'client' | 'server'
   dryRunSteps?: readonly DryRunStep[]
   overrides: readonly Override[]

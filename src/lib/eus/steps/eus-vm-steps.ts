@@ -1,7 +1,7 @@
 import type { Reader } from '../../kube/cluster.ts'
 import { type KubeVirt, VirtualMachineInstances } from '../../kube/kinds/kubevirt-kinds.ts'
 import { outdatedOnes } from '../../kubevirt/snapshot.ts'
-import type { ReadContext, Step, StepState } from '../../engine/step.ts'
+import type { ReadContext, Step, StepState, Waiting } from '../../engine/step.ts'
 import { evictionFinding, forecastOutdated, forecastText } from '../../vms/forecast/vm-forecast.ts'
 import { readOwner, type SettingsOwner } from '../../vms/strategy/settings-owner.ts'
 import { keptMethods, methodsOf, overrideOn, type Owner } from '../../vms/update-methods.ts'
@@ -90,8 +90,6 @@ async function outdatedVms(reader: Reader): Promise<readonly string[]> {
   return names
 }
 
-type Unmoved = Extract<StepState, { is: 'waiting' | 'stalled' }>
-
 const risk = 'vms-that-stay'
 
 /**
@@ -118,7 +116,7 @@ export function vmsMoved(kubevirt: Owner, holds: UpdatesPause, { accepted, comma
 const cannotMove = (count: number): string =>
   `${count} outdated ${count === 1 ? 'VM has' : 'VMs have'} no node to migrate to`
 
-function withResumeHint(state: Unmoved, staying: number, command: string): StepState {
+function withResumeHint(state: Waiting, staying: number, command: string): StepState {
   const remedy = [
     ...(state.remedy ?? []),
     'kvup workloads forecast     shows the reason for each',

@@ -1,6 +1,6 @@
 import { ApiError } from '../errors.ts'
 import type { Page, Ref, Where } from '../cluster.ts'
-import { type Kind, type KubeObject, withoutNulls } from '../object.ts'
+import { type Kind, type KubeObject, keyOf, withoutNulls } from '../object.ts'
 import { type Patience, patientReads } from './backoff.ts'
 import { type Failure, isList, type ListBody, unlike } from './failure.ts'
 import type { Requests } from './requests.ts'
@@ -85,11 +85,6 @@ function pageOf<T>({ remaining, resourceVersion, next }: Chunk<T>, items: readon
     ...(remaining !== undefined && { remaining }),
     ...(next === undefined && { isLast: true }),
   }
-}
-
-/** An object among those of its kind. */
-export function keyOf({ metadata: { namespace = '', name } }: KubeObject): string {
-  return `${namespace}/${name}`
 }
 
 export interface Chunk<T> extends Page<T> {

@@ -163,3 +163,14 @@ export const EndpointSlices: Kind<EndpointSlice> = {
   plural: 'endpointslices',
   namespaced: true,
 }
+
+/** A taint of a node. */
+export type Taint = NonNullable<NonNullable<Node['spec']>['taints']>[number]
+
+/** What a pod puts up with. */
+export interface Toleration {
+  key?: string
+  operator?: string
+  value?: string
+  effect?: string
+}

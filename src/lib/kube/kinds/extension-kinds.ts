@@ -19,7 +19,6 @@ export interface CustomResourceDefinition extends KubeObject {
       storage?: boolean
       schema?: unknown
       subresources?: Record<string, unknown>
-      additionalPrinterColumns?: unknown[]
     }[]
   }
   status?: { conditions?: Condition[]; storedVersions?: string[] }
@@ -47,7 +46,6 @@ export interface Webhook {
   clientConfig?: {
     service?: { namespace: string; name: string; path?: string; port?: number }
     caBundle?: string
-    url?: string
   }
   rules?: { apiGroups?: string[]; apiVersions?: string[]; operations?: string[]; resources?: string[] }[]
 }

@@ -11,7 +11,6 @@ export interface KubeVirt extends KubeObject {
     configuration?: Record<string, unknown>
     customizeComponents?: { patches?: CustomizePatch[]; flags?: unknown }
     infra?: ComponentConfig
-    workloads?: ComponentConfig
     productVersion?: string
     productName?: string
   }

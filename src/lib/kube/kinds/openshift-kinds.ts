@@ -3,7 +3,6 @@ import type { Condition, Kind, KubeObject } from '../object.ts'
 /** Which release a cluster runs and is asked for (ocp 3.1): one object, `version`. */
 export interface ClusterVersion extends KubeObject {
   spec?: {
-    clusterID?: string
     channel?: string
     upstream?: string
     desiredUpdate?: DesiredUpdate | null
@@ -38,7 +37,6 @@ export interface PlatformRelease {
   architecture?: string
   version?: string
   image?: string
-  url?: string
   channels?: string[]
 }
 
@@ -55,7 +53,6 @@ export interface ClusterOperator extends KubeObject {
   status?: {
     versions?: { name?: string; version?: string }[]
     conditions?: Condition[]
-    relatedObjects?: unknown[]
   }
 }
 
@@ -70,12 +67,8 @@ export interface Infrastructure extends KubeObject {
     /** `External`: a hosted control plane. */
     controlPlaneTopology?: string
     infrastructureTopology?: string
-    platform?: string
-    apiServerURL?: string
-    infrastructureName?: string
     /** What a managed service tags its cloud resources with is repeated here. */
     platformStatus?: {
-      type?: string
       aws?: { resourceTags?: { key: string; value: string }[] }
       gcp?: { resourceLabels?: { key: string; value: string }[] }
     }
@@ -139,7 +132,6 @@ interface ApiRequestCount extends KubeObject {
     removedInRelease?: string
     /** In the last 24 hours. */
     requestCount?: number
-    currentHour?: { requestCount?: number }
   }
 }
 

@@ -25,9 +25,7 @@ export interface Subscription extends KubeObject {
     state?: string
     conditions?: Condition[]
     catalogHealth?: {
-      catalogSourceRef?: { name?: string; namespace?: string }
       healthy?: boolean
-      lastUpdated?: string
     }[]
     lastUpdated?: string
   }
@@ -59,11 +57,9 @@ export interface InstallStep {
   /** `Unknown`, `NotPresent`, `Present`, `Created`, `WaitingForApi`, `UnsupportedResource`. */
   status?: string
   resource?: {
-    group?: string
     version?: string
     kind?: string
     name?: string
-    sourceName?: string
     sourceNamespace?: string
     /** JSON of the object, or of a reference to a ConfigMap that has it. */
     manifest?: string
@@ -104,12 +100,8 @@ export interface ClusterServiceVersion extends KubeObject {
     phase?: string
     reason?: string
     message?: string
-    lastUpdateTime?: string
     lastTransitionTime?: string
     requirementStatus?: {
-      group?: string
-      version?: string
-      kind?: string
       name?: string
       status?: string
       message?: string
@@ -124,16 +116,11 @@ export interface ClusterServiceVersion extends KubeObject {
 /** Where OLM takes operators from (ocp 2.6). */
 export interface CatalogSource extends KubeObject {
   spec?: {
-    sourceType?: string
     image?: string
-    address?: string
     displayName?: string
-    publisher?: string
-    updateStrategy?: { registryPoll?: { interval?: string } }
   }
   status?: {
     connectionState?: { lastObservedState?: string; address?: string; lastConnect?: string }
-    latestImageRegistryPoll?: string
     reason?: string
     message?: string
   }

@@ -2,7 +2,6 @@ import type { Condition, Kind, KubeObject, Metadata } from '../object.ts'
 
 interface LabelSelector {
   matchLabels?: Record<string, string>
-  matchExpressions?: { key: string; operator: string; values?: string[] }[]
 }
 
 export interface Deployment extends KubeObject {
@@ -19,7 +18,6 @@ export interface Deployment extends KubeObject {
     updatedReplicas?: number
     readyReplicas?: number
     availableReplicas?: number
-    unavailableReplicas?: number
     conditions?: Condition[]
   }
 }
@@ -31,7 +29,6 @@ export interface ReplicaSet extends KubeObject {
     replicas?: number
     readyReplicas?: number
     availableReplicas?: number
-    fullyLabeledReplicas?: number
   }
 }
 
@@ -48,7 +45,6 @@ export interface DaemonSet extends KubeObject {
     updatedNumberScheduled?: number
     numberReady?: number
     numberAvailable?: number
-    numberUnavailable?: number
     numberMisscheduled?: number
   }
 }
@@ -135,7 +131,6 @@ export interface Container {
   env?: { name: string; value?: string; valueFrom?: Record<string, unknown> }[]
   resources?: { requests?: Record<string, string>; limits?: Record<string, string> }
   securityContext?: Record<string, unknown>
-  workingDir?: string
   volumeMounts?: { name: string; mountPath: string; readOnly?: boolean }[]
 }
 
@@ -181,7 +176,6 @@ export interface ContainerState {
     exitCode?: number
     reason?: string
     message?: string
-    startedAt?: string
     finishedAt?: string
   }
 }

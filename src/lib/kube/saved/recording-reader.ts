@@ -11,7 +11,15 @@ import type {
   ServerVersion,
   Where,
 } from '../cluster.ts'
-import { isRecord, type Kind, type KubeObject, type Metadata, parseJson, wholeOf } from '../object.ts'
+import {
+  isRecord,
+  type Kind,
+  type KubeObject,
+  type Metadata,
+  parseJson,
+  wholeOf,
+  lastApplied,
+} from '../object.ts'
 import { type Question, questionOf, type SnapshotIndex, type Unread } from './saved-cluster.ts'
 import { poolAnnotation, withoutSecrets } from './redact-snapshot.ts'
 
@@ -184,7 +192,6 @@ const judgedByManagers = new Set([
   'ValidatingWebhookConfiguration',
   'MutatingWebhookConfiguration',
 ])
-const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration'
 
 /** What is kept of an object: all that is judged by, and nothing that could be a secret. Undefined: nothing at all. */
 export function trimmed(object: KubeObject): KubeObject | undefined {

@@ -1,5 +1,5 @@
-import type { KubeObject, Metadata } from '../object.ts'
-import { isSecretName } from '../http/secret-text.ts'
+import { type KubeObject, type Metadata, lastApplied } from '../object.ts'
+import { isSecretName, hidden } from '../http/secret-text.ts'
 import { redactBody, redactUrl } from '../http/trace.ts'
 
 /** Rules of a cluster, which name verbs, kinds and components and nothing private. */
@@ -314,9 +314,6 @@ function wordsOf(places: StandIns, { known, registries, users }: Vocabulary): Wo
   }
   return { within: (value) => valueOf(value, '') }
 }
-
-const hidden = '<redacted>'
-const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration'
 
 /**
  * The same object without what is a secret by its name or shape: values of environment variables that are called so, names and

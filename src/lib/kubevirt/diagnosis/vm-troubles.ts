@@ -1,5 +1,5 @@
 import type { Reader } from '../../kube/cluster.ts'
-import { type Condition, condition, type Kind, type KubeObject } from '../../kube/object.ts'
+import { type Condition, condition, type Kind, type KubeObject, keyOf } from '../../kube/object.ts'
 import {
   type VirtualMachine,
   type VirtualMachineInstance,
@@ -252,13 +252,13 @@ function judgeAll(
   vmis: readonly VirtualMachineInstance[],
   at: Date,
 ): VmsSnapshot {
-  const instances = new Map(vmis.map((vmi) => [nameOf(vmi), vmi]))
-  const named = new Set(vms.map(nameOf))
+  const instances = new Map(vmis.map((vmi) => [keyOf(vmi), vmi]))
+  const named = new Set(vms.map(keyOf))
   const judged = [
-    ...vms.map((vm) => [nameOf(vm), judgeVm(vm, instances.get(nameOf(vm)), at)] as const),
+    ...vms.map((vm) => [keyOf(vm), judgeVm(vm, instances.get(keyOf(vm)), at)] as const),
     ...vmis
-      .filter((vmi) => !named.has(nameOf(vmi)))
-      .map((vmi) => [nameOf(vmi), judgeInstance(vmi, undefined, at)] as const),
+      .filter((vmi) => !named.has(keyOf(vmi)))
+      .map((vmi) => [keyOf(vmi), judgeInstance(vmi, undefined, at)] as const),
   ]
   const wanted = judged.flatMap(([name, one]) => (one === undefined ? [] : [{ name, ...one }]))
   const found = wanted.flatMap((one) => (one.is === 'troubled' ? [one.trouble] : []))
@@ -369,7 +369,7 @@ function troubleOf(
   return {
     status,
     message: withoutNames(said ? textOf(said) : '', metadata),
-    name: nameOf({ metadata }),
+    name: keyOf({ metadata }),
     since: said?.lastTransitionTime ?? troubledSince(vm, vmi),
     node: vmi?.status?.nodeName,
     uid: vmi?.metadata.uid,
@@ -407,9 +407,6 @@ function withoutNames(message: string, { name, namespace }: KubeObject['metadata
   for (const word of [name, namespace ?? '']) if (word.length > 2) text = text.replaceAll(word, '…')
   return text
 }
-
-const nameOf = ({ metadata }: Pick<KubeObject, 'metadata'>): string =>
-  `${metadata.namespace ?? ''}/${metadata.name}`
 
 const namespaceOf = (name: string): string => name.split('/')[0] ?? ''
 

@@ -1,4 +1,4 @@
-import type { NotApplied, ReadContext, Step, StepContext, StepState } from '../../engine/step.ts'
+import type { NotApplied, ReadContext, Step, StepContext, StepState, Waiting } from '../../engine/step.ts'
 import { judgedPlan, offeredPlan, setChannel, withChannelRestored } from './install-plan-approval.ts'
 import { planContents } from './install-plan-contents.ts'
 import {
@@ -444,14 +444,8 @@ async function approveNow(
   return undefined
 }
 
-type ResolutionWait = Extract<StepState, { is: 'waiting' | 'stalled' }>
-
 /** Undefined where OLM has resolved something that is still to be done; else what it waits for (ocp 2.1). */
-function untilResolved(
-  snapshot: OperatorRollSnapshot,
-  hop: OperatorHop,
-  now: Date,
-): ResolutionWait | undefined {
+function untilResolved(snapshot: OperatorRollSnapshot, hop: OperatorHop, now: Date): Waiting | undefined {
   const { subscription, plan } = snapshot
   const resolution = resolutionOf(snapshot, now)
   const trouble = troubleOf(snapshot, hop, resolution)
@@ -481,7 +475,7 @@ function troubleOf(
   { subscription, plan, csvs }: OperatorRollSnapshot,
   hop: OperatorHop,
   resolution: ResolutionStatus | undefined,
-): ResolutionWait | undefined {
+): Waiting | undefined {
   const { namespace, name } = hop.subscription
   const show = `kubectl -n ${namespace} describe subscription.operators.coreos.com ${name}`
   for (const [type, on, remedy] of troubles) {

@@ -45,7 +45,7 @@ export interface Migration {
 }
 
 /** On what KubeVirt's workload updater makes (facts 3.2). */
-const updaterAnnotation = 'kubevirt.io/workloadUpdateMigration'
+export const updaterAnnotation = 'kubevirt.io/workloadUpdateMigration'
 const evacuationAnnotation = 'kubevirt.io/evacuationMigration'
 const volumeLabel = 'kubevirt.io/volume-update-migration'
 /** On what kvup makes. */

@@ -4,7 +4,7 @@ import {
   triedAgainAt,
   type Unread,
 } from '../migrations/migration-ledger.ts'
-import { type Candidate, candidateOf } from './waves.ts'
+import { type Candidate, candidateOf, bornAt } from './waves.ts'
 import type { FailedVm, Traffic } from './pacing.ts'
 import { endOf, isFinished, migrationOf, vmOf } from '../migrations/migration.ts'
 import { type Against, askRestart, type Begun, type Restart, type RestartState } from './vm-restart.ts'
@@ -339,13 +339,10 @@ function wasForNothing(
   const [last] = migrations
     .filter(({ status }) => status?.phase === 'Succeeded')
     .sort((a, b) => endOf(migrationOf(b)) - endOf(migrationOf(a)))
-  if (last === undefined || endOf(migrationOf(last)) < madeAt({ metadata })) return false
+  if (last === undefined || endOf(migrationOf(last)) < bornAt({ metadata })) return false
   if (launcherOf(last) !== (launcher ?? '')) return false
-  return launcher !== undefined || madeAt(last) >= since
+  return launcher !== undefined || bornAt(last) >= since
 }
-
-const madeAt = ({ metadata }: Pick<VirtualMachineInstance, 'metadata'>) =>
-  Date.parse(metadata.creationTimestamp ?? '') || 0
 
 const onItsWay: Begun = { is: 'not-needed', why: 'its migration is running' }
 

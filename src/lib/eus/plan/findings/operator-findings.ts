@@ -13,7 +13,7 @@ import {
 import { manually } from '../../../upgrade/methods/olm-operator.ts'
 import { asBlockers, isMidWindow, type Judged, unreadRemedy } from '../eus-snapshot.ts'
 import { objectsOf, operatorNow, operatorParts } from '../operator-path.ts'
-import type { KubeObject } from '../../../kube/object.ts'
+import { type KubeObject, keyOf } from '../../../kube/object.ts'
 import { beingDeleted } from '../../../kubevirt/installation.ts'
 
 /** What the operator and HyperConverged say. */
@@ -33,21 +33,18 @@ function installations({ snapshot: { snapshot } }: Judged): readonly Finding[] {
   const hcos = itemsOf(hyperconverged)
   const subscriptions = itemsOf(lifecycle.subscriptions)
   if (hcos.length > 1) {
-    const found = several('HyperConvergeds', hcos.map(nameOf), 'oc get hyperconvergeds -A')
+    const found = several('HyperConvergeds', hcos.map(keyOf), 'oc get hyperconvergeds -A')
     return [{ id: 'several-hyperconvergeds', ...found }]
   }
   if (hyperconverged.known && hcos.length === 0) return [withoutOperator]
   if (itemsOf(lifecycle.clusterExtensions).length > 0) return [byExtension]
   if (subscriptions.length > 1) {
     const command = 'oc get subscriptions.operators.coreos.com -A'
-    const found = several('Subscriptions of it', subscriptions.map(nameOf), command)
+    const found = several('Subscriptions of it', subscriptions.map(keyOf), command)
     return [{ id: 'several-subscriptions', ...found }]
   }
   return lifecycle.subscriptions.known && subscriptions.length === 0 ? [withoutOlm] : []
 }
-
-const nameOf = ({ metadata }: { metadata: { namespace?: string; name: string } }): string =>
-  `${metadata.namespace ?? ''}/${metadata.name}`
 
 const several = (what: string, names: readonly string[], command: string): Omit<Finding, 'id'> => ({
   level: 'blocker',
