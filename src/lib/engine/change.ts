@@ -122,8 +122,6 @@ export interface DryRunFields {
 
 export type DryRun = 'none' | 'client' | 'server'
 
-type Ended = RunOutcome | DryRunOutcome
-
 /** A change, where it is made, and whether only to see what it would do. */
 export interface Performing {
   environment: RunEnvironment
@@ -140,7 +138,7 @@ export interface Performing {
  * findings → question → preparation → lock and run. Throws `drifted` (5), `forbidden` (7) before the first write, `blocked` for a finding or a no (3), and what `runProcedure` throws,
  * with the lines that resume it.
  */
-export async function performChange(performing: Performing): Promise<Ended> {
+export async function performChange(performing: Performing): Promise<RunOutcome | DryRunOutcome> {
   const { environment, change, dryRun } = performing
   return (await dryRunOf(change, environment, dryRun)) ?? carryOut(performing)
 }

@@ -209,13 +209,11 @@ function toldRun(
   }
 }
 
-type Outcome = Pick<JournalRun, 'result' | 'step' | 'reason' | 'ended' | 'tookMs'>
-
 function outcomeOf(
   entries: readonly Entry[],
   started: string,
   beside: Beside & { isLast: boolean },
-): Outcome {
+): Pick<JournalRun, 'result' | 'step' | 'reason' | 'ended' | 'tookMs'> {
   const end = endOf(entries)
   const took = (until: string | undefined) => {
     const ms = Date.parse(until ?? '') - Date.parse(started)

@@ -354,13 +354,10 @@ function idOn(name: string, { metadata }: KubeObject): string {
   return [name, ...(metadata.namespace === undefined ? [] : [metadata.namespace]), metadata.name].join('/')
 }
 
-interface NotePlace {
-  id: string
-  family: Family
-  object: KubeObject
-}
-
-function overrideFrom(note: string, { id, family, object }: NotePlace): Override | undefined {
+function overrideFrom(
+  note: string,
+  { id, family, object }: { id: string; family: Family; object: KubeObject },
+): Override | undefined {
   const said = parsed(note)
   if (said === undefined || !areLines(said, object)) return undefined
   const { apiVersion, uid, procedure, path, by, at } = said
@@ -387,13 +384,11 @@ function overrideFrom(note: string, { id, family, object }: NotePlace): Override
   }
 }
 
-type Lines = Readonly<Record<'apiVersion' | 'uid' | 'procedure' | 'path' | 'by' | 'at', string>>
-
 /** Each of one line, of a length that kvup writes, and of the group of the object. */
 function areLines<T extends Readonly<Record<string, unknown>>>(
   said: T,
   object: KubeObject,
-): said is T & Lines {
+): said is T & Readonly<Record<'apiVersion' | 'uid' | 'procedure' | 'path' | 'by' | 'at', string>> {
   const { apiVersion, at } = said
   const texts = ['apiVersion', 'uid', 'procedure', 'path', 'by', 'at'].map((key) => said[key])
   if (!texts.every((one) => line(one, 300))) return false

@@ -231,7 +231,10 @@ const isTextOrNone = (value: unknown): boolean => value === undefined || typeof 
  * What the seal of a document is laid over: all that is carried out, and all that a person decides by. Commands are not among it, for they are printed
  * with the connection flags of whoever prints them.
  */
-export function coveredBy(document: Readonly<Record<string, unknown>>): Covered {
+export function coveredBy(document: Readonly<Record<string, unknown>>): {
+  readonly steps: readonly Readonly<Record<string, unknown>>[]
+  readonly [part: string]: unknown
+} {
   return {
     ...picked(document, [...readAndDone, ...ofWindow]),
     ...(isObject(document['path']) && { path: pathOf(document['path']) }),
@@ -264,11 +267,6 @@ const ofStep = ['id', 'title', 'state', 'change', 'changes', 'overrides', 'keeps
 
 function picked(from: Readonly<Record<string, unknown>>, keys: readonly string[]): Record<string, unknown> {
   return Object.fromEntries(keys.map((key) => [key, from[key]]))
-}
-
-interface Covered {
-  readonly steps: readonly Readonly<Record<string, unknown>>[]
-  readonly [part: string]: unknown
 }
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>

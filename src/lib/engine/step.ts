@@ -72,13 +72,6 @@ export interface Watched {
   where: Where
 }
 
-interface Patience {
-  /** Poll fallback, ms. */
-  every: number
-  /** Limit of this step, ms. */
-  atMost: number
-}
-
 export interface ReadContext {
   readonly reader: Reader
   readonly clock: Clock
@@ -104,7 +97,12 @@ export interface Step {
   /** Stable across releases: the key in the journal, the name in --until. */
   readonly id: string
   readonly title: string
-  readonly patience: Patience
+  readonly patience: {
+    /** Poll fallback, ms. */
+    every: number
+    /** Limit of this step, ms. */
+    atMost: number
+  }
   readonly watches: readonly Watched[]
   readonly risk: Risk
   /** Expected duration in ms: for plans, ETA and --deadline. */

@@ -79,13 +79,11 @@ function poolLeaves(pools: readonly MachineConfigPool[]): Record<string, Leaf> {
   )
 }
 
-interface Part {
-  metadata: Metadata
-  spec?: unknown
-  status?: unknown
-}
-
-function objectFact(id: string, kind: string, { metadata, spec, status }: Part): SealedFact {
+function objectFact(
+  id: string,
+  kind: string,
+  { metadata, spec, status }: { metadata: Metadata; spec?: unknown; status?: unknown },
+): SealedFact {
   const { uid, name, namespace } = metadata
   const where = namespace === undefined ? '' : ` in namespace ${namespace}`
   const leaves = leavesOf(filled({ metadata: filled({ uid }), spec, status }))

@@ -15,8 +15,6 @@ interface Judged {
   held: { everywhere: ReadonlySet<string>; here: ReadonlySet<string> }
 }
 
-type Judge = (judged: Judged) => readonly string[]
-
 /**
  * Finding `manifest-extras`: what no kubevirt-operator.yaml of a release holds. A file from elsewhere is applied with the rights of an administrator; rights for somebody
  * else, other programs and other namespaces need a person's word. What the cluster has already is no extra: `changes` are those of `manifestChanges`.
@@ -48,7 +46,7 @@ export function extrasFindings(
   ]
 }
 
-const judges: readonly Judge[] = [
+const judges: readonly ((judged: Judged) => readonly string[])[] = [
   placedElsewhere,
   operator,
   strangeName,
@@ -242,13 +240,9 @@ function data({ object, live }: Judged): string[] {
 
 function exposed({ object }: Judged): string[] {
   if (object.kind !== 'Service') return []
-  const { type = 'ClusterIP', externalIPs = [] } = (object as { spec?: ServiceSpec }).spec ?? {}
+  const { type = 'ClusterIP', externalIPs = [] } =
+    (object as { spec?: { type?: string; externalIPs?: readonly string[] } }).spec ?? {}
   return type === 'ClusterIP' && externalIPs.length === 0 ? [] : ['is reachable from outside, or leads there']
-}
-
-interface ServiceSpec {
-  type?: string
-  externalIPs?: readonly string[]
 }
 
 /** What a container may hold besides the fields that kvup reads elsewhere. */
@@ -329,15 +323,10 @@ function accountExtras(pod: AnyPod, before: AnyPod): string[] {
   return now === undefined || name === now ? [] : [`runs under the account ${name ?? 'default'}, not ${now}`]
 }
 
-interface Around {
-  registry: string | undefined
-  isOwn: boolean
-}
-
 function containerExtras(
   container: AnyContainer,
   before: AnyContainer | undefined,
-  { registry, isOwn }: Around,
+  { registry, isOwn }: { registry: string | undefined; isOwn: boolean },
 ): string[] {
   const of = `container ${container.name}`
   const { command, image } = container

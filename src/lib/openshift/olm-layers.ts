@@ -374,9 +374,7 @@ const csvWords = ({ reason, message, isUsual }: CsvStatus): string[] => {
   return text === '' ? [] : [text]
 }
 
-type JudgeCsv = (csv: CsvStatus, namespace: string) => JudgedLayer
-
-const csvVerdicts: Record<CsvStatus['state'], JudgeCsv> = {
+const csvVerdicts: Record<CsvStatus['state'], (csv: CsvStatus, namespace: string) => JudgedLayer> = {
   succeeded: (csv) => ({ verdict: 'Healthy', says: `${csv.name} is Succeeded` }),
   going: (csv) => ({
     verdict: 'Updating',

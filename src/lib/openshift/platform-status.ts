@@ -258,12 +258,9 @@ function slowness(failing?: Condition, progressing?: Condition): { slow?: string
   return { slow: (progressing ?? failing).message ?? '' }
 }
 
-type OfHistory = Pick<
-  PlatformStatus,
-  'version' | 'target' | 'state' | 'since' | 'from' | 'sameVersion' | 'installing'
->
-
-function history(cv: ClusterVersion): OfHistory {
+function history(
+  cv: ClusterVersion,
+): Pick<PlatformStatus, 'version' | 'target' | 'state' | 'since' | 'from' | 'sameVersion' | 'installing'> {
   const { history: entries = [], desired } = cv.status ?? {}
   const [first] = entries
   const state = stateOf(cv)

@@ -164,13 +164,10 @@ function ensureSettled({ kubevirt }: Installation): void {
     )
 }
 
-interface Around {
-  nodes: readonly Node[]
-  home: string
-  gitVersion: string | undefined
-}
-
-function shapeOf(installation: Installation, { nodes, home, gitVersion }: Around): ClusterShape {
+function shapeOf(
+  installation: Installation,
+  { nodes, home, gitVersion }: { nodes: readonly Node[]; home: string; gitVersion: string | undefined },
+): ClusterShape {
   const { kubevirt, operator, imageTag } = installation
   const version = kubevirt.status?.observedKubeVirtVersion ?? ''
   const pinned = (operator?.pinned ?? []).map(({ env, image }): [string, string] => [env, image])

@@ -6,7 +6,10 @@ import type { Method } from '../releases/hop-findings.ts'
 import type { ClusterTwin } from './cluster-twin.ts'
 
 /** What the simulator does not reckon with, of what this cluster has and this upgrade does: a sentence for each. */
-export function notSimulated({ inhabitants }: ClusterTwin, { method, to }: Upgrade): readonly string[] {
+export function notSimulated(
+  { inhabitants }: ClusterTwin,
+  { method, to }: { method: Method; to: string },
+): readonly string[] {
   const instances = inhabitants.filter(isInstance)
   const huge = instances.filter(asksForHugepages).length
   const devices = instances.filter(asksForDevices).length
@@ -24,11 +27,6 @@ export function notSimulated({ inhabitants }: ClusterTwin, { method, to }: Upgra
         ]
       : []),
   ]
-}
-
-interface Upgrade {
-  method: Method
-  to: string
 }
 
 const isInstance = (object: KubeObject): object is VirtualMachineInstance =>

@@ -105,15 +105,10 @@ async function told(
   }
 }
 
-interface Known {
-  rules: OutlookRules | undefined
-  unread: ReadonlyMap<string, string>
-}
-
 function itemOf(
   vmi: VirtualMachineInstance,
   vms: ReadonlyMap<string, Vm>,
-  { rules, unread }: Known,
+  { rules, unread }: { rules: OutlookRules | undefined; unread: ReadonlyMap<string, string> },
 ): OutdatedItem {
   const { namespace, name } = placeBehind(vmi)
   const vmsUnread = unread.has(namespace)

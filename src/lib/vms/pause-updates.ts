@@ -214,13 +214,10 @@ export function restoreWorkloadUpdates(
 
 const resumed = 'automatic VM updates resumed'
 
-interface Now {
-  owner: SettingsOwner
-  holding: KubeObject
-  overwrite: boolean
-}
-
-function resumeState(override: Override, { owner, holding, overwrite }: Now): StepState {
+function resumeState(
+  override: Override,
+  { owner, holding, overwrite }: { owner: SettingsOwner; holding: KubeObject; overwrite: boolean },
+): StepState {
   const now = methodsIn(holding, owner)
   const kept = keptMethods(override)
   if (sameMethods(now, kept))

@@ -261,12 +261,10 @@ export async function readAround(
   }
 }
 
-type Part = { known: true } | { known: false; why: string }
-
 /** Without the KubeVirt CR nothing is said, so that the rest need not be excused. */
 function notKnown(
   { kubevirts }: Snapshot,
-  parts: readonly (readonly [what: string, part: Part])[],
+  parts: readonly (readonly [what: string, part: { known: true } | { known: false; why: string }])[],
 ): Pick<UpdaterContext, 'unread' | 'remarks'> {
   if (!kubevirts.known) return { unread: [{ what: 'kubevirts', why: kubevirts.why }], remarks: [] }
   const remarks = parts.flatMap(([what, part]) => (part.known ? [] : [`${what} is unknown: ${part.why}`]))

@@ -191,15 +191,10 @@ const newestIn = (texts: readonly (string | undefined)[]): OperatorVersion | und
     .toSorted(compareOperatorVersions)
     .at(-1)
 
-interface Ahead {
-  minors: readonly string[]
-  releases: Rows
-}
-
 function through(
   pack: CatalogPackage,
   begin: Beginning,
-  { minors, releases }: Ahead,
+  { minors, releases }: { minors: readonly string[]; releases: Rows },
 ): readonly PathStop[] | undefined {
   const [minor, ...rest] = minors
   if (minor === undefined) return []

@@ -184,11 +184,6 @@ export interface Restoring {
   dependsOn?: readonly string[]
 }
 
-type RestoreChoice =
-  | { is: 'write'; object: KubeObject }
-  | { is: 'close'; why?: string }
-  | { is: 'ask'; state: StepState }
-
 /**
  * Sets the field back to the kept value and takes its note off in the same patch, reads it back, and only then writes down that the override is closed. Without an override it is done at once. What somebody
  * else set meanwhile, or an object that was made anew, is asked about (`changed-meanwhile`).
@@ -229,7 +224,7 @@ async function restoreState(cx: ReadContext, field: Borrowable, restoring: Resto
 function pathOf(
   found: Sought,
   { field, override, giving: restoring }: { field: Borrowable; override: Override; giving: Restoring },
-): RestoreChoice {
+): { is: 'write'; object: KubeObject } | { is: 'close'; why?: string } | { is: 'ask'; state: StepState } {
   const { meanwhile = 'ask', closeBecause } = restoring
   if (closeBecause !== undefined) return { is: 'close', why: closeBecause }
   if (found.is === 'gone') return { is: 'close', why: `${nameOfOverridden(field)} is gone` }
@@ -344,15 +339,13 @@ async function disturbance(
   )
 }
 
-interface Known {
-  overrides: readonly Override[]
-  began: Baseline | undefined
-  watching: Watching
-}
-
 function poolsRolling(
   pools: readonly MachineConfigPool[],
-  { overrides, began, watching: { accepted, command } }: Known,
+  {
+    overrides,
+    began,
+    watching: { accepted, command },
+  }: { overrides: readonly Override[]; began: Baseline | undefined; watching: Watching },
 ): StepState | undefined {
   const paused = new Set(overrides.filter(isPause).map(({ object }) => object.uid))
   const unpaused = pools.find(({ metadata, spec }) => paused.has(metadata.uid ?? '') && spec?.paused !== true)

@@ -7,10 +7,17 @@ export interface KubeVirt extends KubeObject {
     imageRegistry?: string
     imagePullPolicy?: string
     imagePullSecrets?: { name?: string }[]
-    workloadUpdateStrategy?: WorkloadUpdateStrategy | null
+    workloadUpdateStrategy?: {
+      workloadUpdateMethods?: string[] | null
+      batchEvictionSize?: number
+      batchEvictionInterval?: string
+    } | null
     configuration?: Record<string, unknown>
-    customizeComponents?: { patches?: CustomizePatch[]; flags?: unknown }
-    infra?: ComponentConfig
+    customizeComponents?: {
+      patches?: { resourceName: string; resourceType: string; patch: string; type: string }[]
+      flags?: unknown
+    }
+    infra?: { nodePlacement?: Record<string, unknown>; replicas?: number }
     productVersion?: string
     productName?: string
   }
@@ -41,24 +48,6 @@ interface GenerationStatus {
   namespace?: string
   name: string
   lastGeneration: number
-}
-
-interface WorkloadUpdateStrategy {
-  workloadUpdateMethods?: string[] | null
-  batchEvictionSize?: number
-  batchEvictionInterval?: string
-}
-
-interface CustomizePatch {
-  resourceName: string
-  resourceType: string
-  patch: string
-  type: string
-}
-
-interface ComponentConfig {
-  nodePlacement?: Record<string, unknown>
-  replicas?: number
 }
 
 export const KubeVirts: Kind<KubeVirt> = {

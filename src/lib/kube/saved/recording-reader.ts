@@ -23,8 +23,6 @@ import {
 import { type Question, questionOf, type SnapshotIndex, type Unread } from './saved-cluster.ts'
 import { poolAnnotation, withoutSecrets } from './redact-snapshot.ts'
 
-type Recorded = Pick<SnapshotIndex, 'read' | 'unread' | 'groups' | 'rights' | 'serverVersion'>
-
 /**
  * Answers like the Reader and the Reviewer behind it, and keeps what they said: a snapshot holds all that a judgement asked for
  * because the judgement itself asked, and of that the whole objects. Secrets are never kept.
@@ -48,7 +46,7 @@ export class RecordingReader implements Reader {
   }
 
   /** In an order that does not tell which answer came first: of the same cluster it is the same. */
-  recorded(): Recorded {
+  recorded(): Pick<SnapshotIndex, 'read' | 'unread' | 'groups' | 'rights' | 'serverVersion'> {
     return {
       read: inOrder(this.#read),
       unread: inOrder(this.#unread),
@@ -155,11 +153,9 @@ function inOrder<T>(found: ReadonlyMap<string, T>): T[] {
   return [...found].toSorted(byKey).map(([, one]) => one)
 }
 
-type Trim = (object: KubeObject) => KubeObject
-
 const parts = (object: KubeObject) => object as unknown as Record<string, Record<string, unknown> | undefined>
 
-const trims: Readonly<Record<string, Trim>> = {
+const trims: Readonly<Record<string, (object: KubeObject) => KubeObject>> = {
   CustomResourceDefinition: withoutSchemas,
   ClusterRoleBinding: withoutPeople,
   RoleBinding: withoutPeople,

@@ -345,9 +345,7 @@ function lastEnd({ lastState, state }: ContainerStatus): string {
   return ended ? `, ${endOf(ended)}` : ''
 }
 
-type Ended = NonNullable<ContainerState['terminated']>
-
-function endOf({ reason = 'Error', exitCode, message }: Ended): string {
+function endOf({ reason = 'Error', exitCode, message }: NonNullable<ContainerState['terminated']>): string {
   const code = exitCode === undefined ? undefined : `exit code ${exitCode}`
   // `Error` and `Completed` say no more than the code.
   const isSaid = code !== undefined && (reason === 'Error' || reason === 'Completed')

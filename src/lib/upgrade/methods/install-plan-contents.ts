@@ -231,18 +231,16 @@ async function crdChanges(
 /** So many are compared with those that are there: HyperConverged has some forty. */
 const mostCrds = 200
 
-interface CrdChange {
-  text?: string
-  loss?: StoredVersionsLost
-}
-
 const namesOf = ({ spec }: CustomResourceDefinition): readonly string[] =>
   (spec?.versions ?? []).map(({ name }) => name)
 
 const servedBy = ({ spec }: CustomResourceDefinition): readonly string[] =>
   (spec?.versions ?? []).filter(({ served }) => served !== false).map(({ name }) => name)
 
-async function crdChange(reader: Reader, wanted: CustomResourceDefinition): Promise<CrdChange> {
+async function crdChange(
+  reader: Reader,
+  wanted: CustomResourceDefinition,
+): Promise<{ text?: string; loss?: StoredVersionsLost }> {
   const { name } = wanted.metadata
   const now = await foundOf(reader.get(CustomResourceDefinitions, { name }))
   if (now === 'unread') return { text: `${name} with ${servedBy(wanted).join(', ')} (not compared)` }

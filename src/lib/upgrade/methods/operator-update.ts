@@ -492,14 +492,12 @@ function troubleOf(
 const stuckText = (resolution: ResolutionStatus | undefined): string =>
   resolution?.is === 'failed' && resolution.stuck !== undefined ? `; ${resolution.stuck} is stuck` : ''
 
-type Trouble = readonly [
+/** What causes others comes first. */
+const troubles: readonly (readonly [
   type: string,
   on: string,
   remedy: (subscription: OperatorRollSnapshot['subscription']) => readonly string[],
-]
-
-/** What causes others comes first. */
-const troubles: readonly Trouble[] = [
+])[] = [
   [
     'CatalogSourcesUnhealthy',
     'OLM to find the pod of the catalog',

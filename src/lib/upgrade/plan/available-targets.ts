@@ -153,16 +153,14 @@ function reasonAgainst(
   return issuesOf(hop, releases).find(concernsAll)?.summary
 }
 
-interface Catalog {
-  catalog: Awaited<ReturnType<typeof readCatalog>>
-  catalogFile: string | undefined
-}
-
 /** OLM takes every release in its order: the newest that the catalog shows is recommended. */
 function byCatalog(
   operatorSnapshot: OperatorSnapshot,
   releases: Releases,
-  { catalog, catalogFile }: Catalog,
+  {
+    catalog,
+    catalogFile,
+  }: { catalog: Awaited<ReturnType<typeof readCatalog>>; catalogFile: string | undefined },
 ): AvailableTargets {
   const found = releasesAhead({ operatorSnapshot, releases, catalog })
   const by = catalogFile === undefined ? '' : ` --catalog-file ${shellWord(catalogFile)}`

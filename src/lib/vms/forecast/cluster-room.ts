@@ -242,15 +242,13 @@ interface Asking {
   resources?: { requests?: Quantities }
 }
 
-interface AskingPod {
-  containers?: readonly Asking[]
-  initContainers?: readonly Asking[]
-  overhead?: Quantities
-}
-
 /** As the scheduler counts: its containers together or its largest init container, and what its runtime takes. Pure. */
 function podRequests({ spec = {} }: Pod): Resources {
-  const { containers = [], initContainers = [], overhead } = spec as AskingPod
+  const {
+    containers = [],
+    initContainers = [],
+    overhead,
+  } = spec as { containers?: readonly Asking[]; initContainers?: readonly Asking[]; overhead?: Quantities }
   const sum: Record<string, number> = {}
   const put = (quantities: Quantities | undefined, join: (before: number, amount: number) => number) => {
     for (const [name, amount] of Object.entries(numbersOf(quantities)))

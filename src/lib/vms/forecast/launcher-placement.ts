@@ -46,9 +46,7 @@ export async function placeFor(
   return { refusals: [...refusals].toSorted(([, a], [, b]) => b - a) }
 }
 
-type PlacementRule = (place: Place, demand: Demand) => string | undefined | false
-
-const placementRules: readonly PlacementRule[] = [
+const placementRules: readonly ((place: Place, demand: Demand) => string | undefined | false)[] = [
   ({ spec }) => spec?.unschedulable === true && 'cordoned',
   (place) => condition(place, 'Ready')?.status !== 'True' && 'not ready',
   ({ metadata }) => metadata.labels?.['kubevirt.io/schedulable'] !== 'true' && 'virt-handler does not answer',

@@ -122,14 +122,9 @@ async function judgingOf(
   return { rules, room, speed: speedOf(kubevirt), ...jointly(room, kubevirt) }
 }
 
-interface Judged {
-  vmi: VirtualMachineInstance
-  outcome: Outcome | undefined
-}
-
 function take(
   found: Found,
-  { vmi, outcome }: Judged,
+  { vmi, outcome }: { vmi: VirtualMachineInstance; outcome: Outcome | undefined },
   { launcher, installs }: Pick<ForecastQuestion, 'launcher' | 'installs'>,
 ): void {
   const name = vmName(vmi)

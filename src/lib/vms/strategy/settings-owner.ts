@@ -78,11 +78,9 @@ export function methodsPointer({ strategy }: Pick<SettingsOwner, 'strategy'>): s
   return `/${[...strategy, 'workloadUpdateMethods'].join('/')}`
 }
 
-type Fields = Readonly<Record<string, unknown>>
-
 /** A merge patch of the fields below each path and of some annotations, refused when somebody else wrote first. A path without fields is left out. */
 export function patchAt(
-  places: readonly (readonly [path: readonly string[], fields: Fields])[],
+  places: readonly (readonly [path: readonly string[], fields: Readonly<Record<string, unknown>>])[],
   { metadata }: KubeObject,
   annotations: Readonly<Record<string, string | null>> = {},
 ): DeepPartial<SettingsHolder> {

@@ -93,13 +93,10 @@ export function effectiveSettings(
   ]
 }
 
-interface SettingsSource {
-  owner: SettingsOwner
-  holding: KubeObject
-  kubevirt: KubeVirt
-}
-
-function effective(setting: Setting, { owner, holding, kubevirt }: SettingsSource): EffectiveSetting {
+function effective(
+  setting: Setting,
+  { owner, holding, kubevirt }: { owner: SettingsOwner; holding: KubeObject; kubevirt: KubeVirt },
+): EffectiveSetting {
   const { name } = setting
   const path = [...owner[setting.in], name]
   const inEffect = valueAt(kubevirt, [...kubeVirtFields[setting.in], name])

@@ -112,9 +112,7 @@ export function beingDeletedFindings({ snapshot: { snapshot } }: Judged): readon
   ]
 }
 
-type Deleting = 'kubevirt-deleting' | 'hyperconverged-deleting'
-
-function going(id: Deleting, object: KubeObject): readonly Finding[] {
+function going(id: 'kubevirt-deleting' | 'hyperconverged-deleting', object: KubeObject): readonly Finding[] {
   const resource = id.replace('-deleting', '')
   const summary = beingDeleted(`${resource}s`, object)
   if (summary === undefined) return []
