@@ -580,7 +580,7 @@ export function missingValueFindings(missing: readonly MissingValue[]): readonly
 /** What is not known of it, and who says what, in a sentence. */
 export function missingText(missing: MissingValue): string {
   const { why, claim } = missing
-  const what = claim ? fieldOf(claim.path) : missing.id
+  const what = claim ? claim.path.slice(1).replaceAll('/', '.').replaceAll('~1', '/') : missing.id
   const note =
     why === 'missing'
       ? `the annotation with its former value is no longer on ${nameOf(missing)}`
@@ -594,8 +594,6 @@ function claimed(was: NonNullable<MissingValue['claim']>['was']): string {
   if (!was.present) return 'not set'
   return Array.isArray(was.value) ? was.value.join(', ') : JSON.stringify(was.value)
 }
-
-const fieldOf = (path: string): string => path.slice(1).replaceAll('/', '.').replaceAll('~1', '/')
 
 const nameOf = ({ object: { kind, name, namespace } }: MissingValue): string =>
   namespace === undefined ? `${kind} ${name}` : `${kind} ${namespace}/${name}`

@@ -158,15 +158,12 @@ export function leftovers(wanted: KubeObject, live: KubeObject): FieldPath[] {
     .filter((e) => e.operation === 'Apply' && (e.manager === 'kvup' || e.manager === 'kubectl'))
     .flatMap((e) => orphaned(e.fieldsV1 ?? {}, wanted, []))
   const others = (live.metadata.managedFields ?? []).filter(
-    (entry) => !isApplier(entry) && !isOwnApply(entry),
+    (entry) => !isApplier(entry) && !(entry.manager === 'kvup' && entry.operation === 'Apply'),
   )
   const goes = (path: FieldPath) =>
     valueAt(live, path) !== undefined && !others.some((entry) => owns(entry, path))
   return [...inAnnotation, ...owned].filter((path) => path.at(-1) !== lastApplied && goes(path))
 }
-
-const isOwnApply = ({ manager, operation }: ManagedField): boolean =>
-  manager === 'kvup' && operation === 'Apply'
 
 function parsedAnnotation(annotation: string): unknown {
   try {

@@ -232,7 +232,8 @@ async function partsOfCluster(
     instanceParts(reader, wants),
     readParts(wants, {
       vms: async () => [await foldVms(reader)],
-      crds: () => definitions(reader),
+      crds: () =>
+        kept(reader, CustomResourceDefinitions, ({ spec }) => isKubeVirtGroup(spec?.group), withoutSchema),
       apiServices: () =>
         kept(reader, ApiServices, ({ spec }) => isKubeVirtGroup(spec?.group), withoutManagers),
       dataJobs: () => openDataJobs(reader),
@@ -318,10 +319,6 @@ async function trimmedQuotas(reader: Reader): Promise<ResourceQuota[]> {
       ...(status && { status }),
     }),
   )
-}
-
-function definitions(reader: Reader): Promise<CustomResourceDefinition[]> {
-  return kept(reader, CustomResourceDefinitions, ({ spec }) => isKubeVirtGroup(spec?.group), withoutSchema)
 }
 
 function isKubeVirtGroup(group = ''): boolean {

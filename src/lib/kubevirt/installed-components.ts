@@ -312,7 +312,7 @@ export const underWay = (what: string): Gap => ({ is: 'under-way', what })
  */
 export function wordGaps(kubevirt: KubeVirt): readonly Gap[] {
   return [
-    ...deletionGap(kubevirt),
+    ...(kubevirt.metadata.deletionTimestamp ? [underWay(beingDeleted)] : []),
     ...targetGap(kubevirt),
     ...generationGap(kubevirt),
     ...conditionGap(kubevirt),
@@ -334,10 +334,6 @@ export function actsOnEdit(kubevirt: KubeVirt): boolean {
 
 /** The sentence of a gap that comes before all others. */
 export const beingDeleted = 'KubeVirt to be deleted'
-
-function deletionGap({ metadata }: KubeVirt): readonly Gap[] {
-  return metadata.deletionTimestamp ? [underWay(beingDeleted)] : []
-}
 
 function targetGap({ status = {} }: KubeVirt): readonly Gap[] {
   if (!status.targetDeploymentID) return [underWay('virt-operator to process the KubeVirt resource')]

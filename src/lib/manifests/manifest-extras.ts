@@ -337,7 +337,10 @@ function containerExtras(
       ? [`runs ${command.join(' ').slice(0, 80)} in place of virt-operator`]
       : []),
     ...privileges(of, container.securityContext, before?.securityContext),
-    ...hooks(container, before),
+    ...runners
+      .filter((field) => /"exec":/u.test(JSON.stringify(container[field] ?? null)))
+      .filter((field) => !same(container[field], before?.[field]))
+      .map((field) => `runs a command of its own as ${field} of container ${container.name}`),
     ...environment(container, before, registry),
     ...((container['volumeDevices'] as unknown[] | undefined)?.length ? [`${of} has devices`] : []),
   ]
@@ -381,13 +384,6 @@ function environment(
 }
 
 const runners = ['lifecycle', 'livenessProbe', 'readinessProbe', 'startupProbe'] as const
-
-function hooks(container: AnyContainer, before: AnyContainer | undefined): string[] {
-  return runners
-    .filter((field) => /"exec":/u.test(JSON.stringify(container[field] ?? null)))
-    .filter((field) => !same(container[field], before?.[field]))
-    .map((field) => `runs a command of its own as ${field} of container ${container.name}`)
-}
 
 interface Security extends Record<string, unknown> {
   capabilities?: { add?: readonly string[] }

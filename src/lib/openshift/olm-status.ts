@@ -344,7 +344,9 @@ export function assessInstallPlan(plan: InstallPlan, subscription?: Subscription
     state: installPlanState(plan),
     approved: spec.approved === true,
     csvs: [...new Set(spec.clusterServiceVersionNames)],
-    executed: isExecuted(plan),
+    executed: (plan.status?.plan ?? []).some(
+      ({ resource, status: is = '' }) => resource?.kind === 'ClusterServiceVersion' && written.has(is),
+    ),
     referenced: subscription !== undefined && refersTo(subscription, plan),
     message,
     ...(startTime && { startedAt: startTime }),
@@ -358,11 +360,6 @@ function installPlanState({ spec, status }: InstallPlan): InstallPlanStatus['sta
 }
 
 const written: ReadonlySet<string> = new Set(['Created', 'Present'])
-
-const isExecuted = ({ status }: InstallPlan): boolean =>
-  (status?.plan ?? []).some(
-    ({ resource, status: is = '' }) => resource?.kind === 'ClusterServiceVersion' && written.has(is),
-  )
 
 /**
  * What is left where a plan failed that was executed: olm-real 4, where neither the plan nor the CSV alone could be deleted with success. A new Subscription alone is

@@ -11,7 +11,7 @@ export function notSimulated(
   { method, to }: { method: Method; to: string },
 ): readonly string[] {
   const instances = inhabitants.filter(isInstance)
-  const huge = instances.filter(asksForHugepages).length
+  const huge = instances.filter((vmi) => inDomain(vmi, 'memory', 'hugepages') !== undefined).length
   const devices = instances.filter(asksForDevices).length
   return [
     ...(instances.length === 0
@@ -34,9 +34,6 @@ const isInstance = (object: KubeObject): object is VirtualMachineInstance =>
 
 const inDomain = ({ spec }: VirtualMachineInstance, ...path: readonly string[]): unknown =>
   valueAt(spec, ['domain', ...path])
-
-const asksForHugepages = (vmi: VirtualMachineInstance): boolean =>
-  inDomain(vmi, 'memory', 'hugepages') !== undefined
 
 const isListed = (list: unknown): boolean => Array.isArray(list) && list.length > 0
 

@@ -75,7 +75,7 @@ function withKubernetes(
           why: `${stop.text} supports Kubernetes up to ${window.max}, this cluster runs ${runs}`,
         }
       steps.push(...kubernetesSteps(runs, window.min, { at, stop }))
-      runs = later(runs, window.min)
+      runs = minorNumber(runs) < minorNumber(window.min) ? window.min : runs
     }
     steps.push({
       is: 'kubevirt',
@@ -101,8 +101,6 @@ function kubernetesSteps(
     why,
   }))
 }
-
-const later = (a: string, b: string): string => (minorNumber(a) < minorNumber(b) ? b : a)
 
 /** How far it is from one release to another. Upstream supports minor by minor only (facts 7). */
 export interface Hop {

@@ -184,17 +184,15 @@ function firstWrong(value: Readonly<Record<string, unknown>>): string | undefine
     return 'apiVersion and kind are not kvup.io/v1alpha1 Releases'
   if (typeof value['asOf'] !== 'string' || !/^\d{4}-\d\d-\d\d$/u.test(value['asOf']))
     return 'asOf is no day such as 2026-08-22'
-  const list = lists.find((name) => !Array.isArray(value[name])) ?? wrongOptional(value)
+  const list =
+    lists.find((name) => !Array.isArray(value[name])) ??
+    optionalLists.find((name) => value[name] !== undefined && !Array.isArray(value[name]))
   if (list !== undefined) return `${list} is no list`
   return wrongMinor(value['minors'])
 }
 
 /** What files of before do not have. */
 const optionalLists = ['addedCrdVersions'] as const
-
-function wrongOptional(value: Readonly<Record<string, unknown>>): string | undefined {
-  return optionalLists.find((name) => value[name] !== undefined && !Array.isArray(value[name]))
-}
 
 function wrongMinor(minors: unknown): string | undefined {
   if (typeof minors !== 'object' || minors === null) return 'minors is no object'

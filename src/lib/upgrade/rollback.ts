@@ -230,14 +230,11 @@ export function undoOf({ from, to, method, wayBack: downgrade }: UpgradePlan, co
   const command = `kvup upgrade --to ${from}${by}`
   // What a downgrade replaced is older: nothing on it keeps from going on to what was installed.
   if (isOlder(to.text, versionOf(from) ?? to)) return command
-  if (downgrade.is === 'open') return command + riskTaken(component)
+  if (downgrade.is === 'open')
+    return command + (component === undefined || component === 'virt-handler' ? '' : risksTaken)
   return downgrade.is === 'closed' || component !== undefined
     ? `none: ${downgrade.why}`
     : `${command}     until the CRDs are replaced: ${downgrade.why}`
-}
-
-function riskTaken(component: string | undefined): string {
-  return component === undefined || component === 'virt-handler' ? '' : risksTaken
 }
 
 /** What was seen of an update that ended early. */

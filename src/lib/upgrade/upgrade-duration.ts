@@ -58,7 +58,9 @@ export function timeRange(
   const basis = told.counts ? 'own-rollouts' : basisOf(told.steps, times)
   const says = [
     `${rangeWords(told.total)}, ${basisWords[basis]}`,
-    ...pullWords(told.steps, times),
+    ...(told.steps.some((step) => rolls(step, times))
+      ? ['the upper limit includes the time to pull the new images']
+      : []),
     ...lastWords(history),
     ...openWords(steps, told.steps),
   ]
@@ -109,12 +111,6 @@ const rolls = ({ id }: RangedStep, times: ReadonlyMap<string, RolloutTimes>): bo
 function basisOf(steps: readonly RangedStep[], times: ReadonlyMap<string, RolloutTimes>): Basis {
   const rolling = steps.filter((step) => rolls(step, times))
   return weakest(rolling.flatMap(({ range }) => range?.basis ?? []))
-}
-
-function pullWords(steps: readonly RangedStep[], times: ReadonlyMap<string, RolloutTimes>): string[] {
-  return steps.some((step) => rolls(step, times))
-    ? ['the upper limit includes the time to pull the new images']
-    : []
 }
 
 function lastWords({ whole }: JournalTimes): string[] {

@@ -29,7 +29,7 @@ import {
 import { condition } from '../../kube/object.ts'
 import { isNotFound } from '../../kube/errors.ts'
 import { clusterEvictionOf, vmName } from '../../vms/vm.ts'
-import { launcherResources, type Sharing, sharingOf } from '../../vms/forecast/launcher-placement.ts'
+import { launcherResources, sharingOf } from '../../vms/forecast/launcher-placement.ts'
 import { type Place, type Places, readPlaces } from '../../vms/forecast/cluster-room.ts'
 import { effectiveEviction } from '../../vms/workload-updater.ts'
 
@@ -307,8 +307,9 @@ async function loadOf(reader: Reader, kubevirt: KubeVirt, nodes: ReadonlySet<str
     const node = vmi.status?.nodeName ?? ''
     if (!nodes.has(node)) continue
     const strategy = effectiveEviction(vmi, { clusterEviction })
-    if (isDenied(vmi, strategy)) blocking.push(vmName(vmi))
-    else memory.set(node, (memory.get(node) ?? 0) + memoryOf(vmi, sharing))
+    if (strategy === 'LiveMigrate' && condition(vmi, 'LiveMigratable')?.status === 'False')
+      blocking.push(vmName(vmi))
+    else memory.set(node, (memory.get(node) ?? 0) + (launcherResources(vmi, sharing)['memory'] ?? 0))
   }
   return { blocking, memory }
 }
@@ -321,12 +322,6 @@ async function* running(reader: Reader): AsyncGenerator<VirtualMachineInstance> 
     if (!isNotFound(error)) throw error
   }
 }
-
-const isDenied = (vmi: VirtualMachineInstance, strategy: string | undefined): boolean =>
-  strategy === 'LiveMigrate' && condition(vmi, 'LiveMigratable')?.status === 'False'
-
-const memoryOf = (vmi: VirtualMachineInstance, sharing: Sharing): number =>
-  launcherResources(vmi, sharing)['memory'] ?? 0
 
 /** Undefined where the room on a node is not known. */
 async function freeNextTo(places: Places, node: string): Promise<number | undefined> {

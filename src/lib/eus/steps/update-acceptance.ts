@@ -63,7 +63,8 @@ export function updateAccepted(accepting: Accepting): Step {
     },
     async apply(cx) {
       const { platformStatus } = await readPlatform(cx.reader)
-      if (isAccepted(platformStatus, stop)) await closeOverrides(cx)
+      if (isAccepted(platformStatus, stop))
+        await closeNoted(cx, theOne, untilAccepted, 'the platform has accepted a step')
       else await withdraw(cx, accepting.name)
     },
   }
@@ -85,9 +86,6 @@ function closing(overrides: readonly Override[]): StepState {
 }
 
 const theOne = { kind: ClusterVersions, ref: theClusterVersion }
-
-const closeOverrides = (cx: StepContext): Promise<void> =>
-  closeNoted(cx, theOne, untilAccepted, 'the platform has accepted a step')
 
 /**
  * Takes back exactly what the procedure of this name wrote, and nothing else, reads it back, and only then closes the override; an older release is never asked

@@ -285,15 +285,12 @@ function judgeAll(
 /** Somebody wants it to run: its strategy, or whoever started it; not one that was stopped, ends, or whose guest shut itself down. */
 function judgeVm(vm: VirtualMachine, vmi: VirtualMachineInstance | undefined, at: Date): Judged {
   const printable = vm.status?.printableStatus ?? ''
-  const strategy = strategyOf(vm)
+  const strategy = vm.spec?.runStrategy ?? (vm.spec?.running === true ? 'Always' : 'Halted')
   if (vm.metadata.deletionTimestamp !== undefined || isStopping(vm) || strategy === 'Halted') return undefined
   if (isError(printable)) return { is: 'troubled', trouble: troubleOf(printable, vm, vmi) }
   if (vmi !== undefined) return judgeInstance(vmi, vm, at)
   return strategy === 'Always' && !waits.has(printable) ? judgeWithout(vm, at) : undefined
 }
-
-const strategyOf = ({ spec }: VirtualMachine): string =>
-  spec?.runStrategy ?? (spec?.running === true ? 'Always' : 'Halted')
 
 /** It has no VMI, and should. */
 function judgeWithout(vm: VirtualMachine, at: Date): Judged {

@@ -345,8 +345,10 @@ async function planState(
   if (plan === undefined || waiting !== undefined)
     return (
       (waiting?.is === 'stalled' ? undefined : await silentState(reader, snapshot)) ??
-      waiting ??
-      notNamed(hop)
+      waiting ?? {
+        is: 'waiting',
+        on: `OLM to create an InstallPlan for ${hop.csv}`,
+      }
     )
   const offered = await offeredPlan(reader, { snapshot, plan, hop, tools })
   if (offered.is === 'first') return { is: 'done', note: `OLM installs ${offered.csv} first` }
@@ -377,11 +379,6 @@ async function silentState(
 /** Not one that is being connected. */
 const isBroken = ({ status }: CatalogSource): boolean =>
   ['TRANSIENT_FAILURE', 'SHUTDOWN'].includes(status?.connectionState?.lastObservedState ?? '')
-
-const notNamed = ({ csv }: OperatorHop): StepState => ({
-  is: 'waiting',
-  on: `OLM to create an InstallPlan for ${csv}`,
-})
 
 /**
  * Sets `spec.approved` of exactly the right InstallPlan behind a gate that is open still (night E1), tied to the very revision that was judged: whoever writes it in between

@@ -328,11 +328,9 @@ export function restoredVm(
     ...ref,
     outcome: leave ? 'closed' : 'restored',
     changes: leave ? [] : fields.map((field) => `${fieldName(field.path)} back to ${wasText(field)}`),
-    ...(runsWithOverrides && !leave && { runsWithOverrides, next: restartOf(ref) }),
+    ...(runsWithOverrides && !leave && { runsWithOverrides, next: restartLine(ref) }),
   }
 }
-
-const restartOf = (ref: SavedVmOverride['ref']) => restartLine(ref)
 
 export function vmThatAsks({ ref, overrideStatus: state }: SavedVmOverride): RestoredVm {
   return {

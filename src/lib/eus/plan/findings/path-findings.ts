@@ -67,15 +67,13 @@ function unproven({ chosen }: Judged): readonly Finding[] {
       level: 'not-checked',
       summary: `kvup does not know whether ${release} has an update path to ${to}: ${onlyNextHop}`,
       objects: ['clusterversion/version'],
-      remedy: withGraph(to),
+      remedy: [
+        fetchesGraph(to),
+        'kvup eus plan --graph-file graph.json     plans again, with the whole upgrade path',
+      ],
     },
   ]
 }
-
-const withGraph = (to: string): readonly string[] => [
-  fetchesGraph(to),
-  'kvup eus plan --graph-file graph.json     plans again, with the whole upgrade path',
-]
 
 const withCatalog = (minor: string | undefined): readonly string[] => [
   makesCatalog(minor),
