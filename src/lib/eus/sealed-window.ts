@@ -10,9 +10,8 @@ import {
   type SealedFact,
   sealedFact,
   type SealedPlan,
-  type Unsealed,
 } from '../engine/sealed-plan.ts'
-import { begunSteps, type Relied, readFact } from '../upgrade/sealed-facts.ts'
+import { begunSteps, type Relied, readFact, split } from '../upgrade/sealed-facts.ts'
 import type { CommandContext } from '../kube/world.ts'
 import { drifted, usageError } from '../kube/errors.ts'
 import type { WindowSnapshot } from './run/window-snapshot.ts'
@@ -36,7 +35,8 @@ interface SealedEusSnapshot {
  * settings of HyperConverged that are borrowed: it rewrites other parts of its spec in each upgrade (night E13). Nodes may come and go. Pure.
  */
 export function reliedOnByEus(sealedEusSnapshot: SealedEusSnapshot): Relied {
-  const all: (SealedFact | Unsealed)[] = [
+  const { clusterUid } = sealedEusSnapshot
+  const all = [
     readFact('platform', sealedEusSnapshot.clusterVersion, ([cv]) => cv && platform(cv)),
     readFact('pools', sealedEusSnapshot.pools, (pools) =>
       sealedFact('pools', 'machineconfigpools', poolLeaves(pools)),
@@ -45,13 +45,10 @@ export function reliedOnByEus(sealedEusSnapshot: SealedEusSnapshot): Relied {
     readFact('hyperconverged', sealedEusSnapshot.hyperconverged, ([one]) => one && overriddenOf(one)),
   ]
   return {
-    cluster: sealedEusSnapshot.clusterUid.known ? sealedEusSnapshot.clusterUid.items[0] : undefined,
-    facts: all.filter(isFact),
-    unsealed: all.filter((one): one is Unsealed => !isFact(one)),
+    cluster: clusterUid.known ? clusterUid.items[0] : undefined,
+    ...split(all),
   }
 }
-
-const isFact = (one: SealedFact | Unsealed): one is SealedFact => 'leaves' in one
 
 function platform({ metadata, spec = {}, status = {} }: ClusterVersion): SealedFact {
   const { channel, upstream, desiredUpdate } = spec

@@ -47,8 +47,8 @@ export function reliedOn(snapshot: FullSnapshot, owner: Ref): Relied {
   return {
     cluster: clusterUid.known ? clusterUid.items[0] : undefined,
     ...split([
-      readFact('kubevirt', kubevirts, (all) => specOf('kubevirt', 'kubevirts', all.find(isNamed(owner)))),
-      readFact('operator', operators, (all) => specOf('operator', 'deployments', all.find(isIn(owner)))),
+      readFact('kubevirt', kubevirts, (all) => specIn('kubevirt', KubeVirts, all.find(isNamed(owner)))),
+      readFact('operator', operators, (all) => specIn('operator', Deployments, all.find(isIn(owner)))),
       readFact('crds', crds, (all) => byName('crds', 'storedVersions', all, storedVersions)),
       kubernetes(snapshot),
       readFact('nodes', nodes, (all) => byName('nodes', 'the nodes', all, () => true)),
@@ -56,18 +56,14 @@ export function reliedOn(snapshot: FullSnapshot, owner: Ref): Relied {
   }
 }
 
-function specOf(
-  id: string,
-  kind: string,
-  object: (KubeObject & { spec?: unknown }) | undefined,
-): SealedFact | undefined {
-  if (object === undefined) return undefined
-  const { name, namespace, uid } = object.metadata
-  return sealedFact(
-    id,
-    `${kind}/${name} in namespace ${namespace ?? ''}`,
-    leavesOf({ metadata: { uid }, spec: object.spec }),
-  )
+type WithSpec = KubeObject & { spec?: unknown }
+
+const specIn = (id: string, kind: Kind, object: WithSpec | undefined): SealedFact | undefined =>
+  object && specOf(id, kind, object)
+
+function specOf(id: string, { plural }: Kind, { metadata, spec }: WithSpec): SealedFact {
+  const { name, namespace = '', uid } = metadata
+  return sealedFact(id, `${plural}/${name} in namespace ${namespace}`, leavesOf({ metadata: { uid }, spec }))
 }
 
 function byName<T extends KubeObject>(
@@ -108,7 +104,8 @@ const isIn =
   ({ metadata }: KubeObject) =>
     metadata.namespace === namespace
 
-function split(all: readonly Read[]): Now {
+/** Those that can be sealed, and those that cannot. */
+export function split(all: readonly Read[]): Now {
   const isFact = (one: Read): one is SealedFact => 'leaves' in one
   return { facts: all.filter(isFact), unsealed: all.filter((one): one is Unsealed => !isFact(one)) }
 }
@@ -124,26 +121,21 @@ export async function withOlmFacts(
     readOperator(reader, olm),
     readStored(reader, olm),
   ])
-  const { name, namespace } = olm.subscription
   const installed = subscription.status?.installedCSV ?? ''
   const facts = [
-    factOf('subscription', `subscriptions/${name} in namespace ${namespace}`, subscription),
-    sealedFact('csv', `the installed CSV in namespace ${namespace}`, { name: installed }),
+    specOf('subscription', Subscriptions, subscription),
+    sealedFact('csv', `the installed CSV in namespace ${olm.subscription.namespace}`, { name: installed }),
   ]
   if ('why' in hyperconverged)
     return { ...relied, facts: [...relied.facts, ...facts], unsealed: [...relied.unsealed, hyperconverged] }
-  const what = `${HyperConvergeds.plural}/${olm.hyperconverged.ref.name} in namespace ${namespace}`
-  return { ...relied, facts: [...relied.facts, factOf('hyperconverged', what, hyperconverged), ...facts] }
-}
-
-function factOf(id: string, what: string, object: KubeObject & { spec?: unknown }) {
-  return sealedFact(id, what, leavesOf({ metadata: { uid: object.metadata.uid }, spec: object.spec }))
+  const stored = specOf('hyperconverged', HyperConvergeds, hyperconverged)
+  return { ...relied, facts: [...relied.facts, stored, ...facts] }
 }
 
 async function readStored(
   reader: Reader,
   { hyperconverged: { ref } }: OlmPart,
-): Promise<(KubeObject & { spec?: unknown }) | { id: string; why: string }> {
+): Promise<WithSpec | Unsealed> {
   try {
     const { kind } = await storedHyperConverged(reader)
     const found = await reader.get(kind, ref)
@@ -177,7 +169,7 @@ export function withResults(fact: SealedFact, steps: readonly DryRunStep[]): Sea
 export interface LaterOperator {
   /** The release: `v1.7.4`. */
   hop: string
-  deployment: KubeObject & { spec?: unknown }
+  deployment: WithSpec
 }
 
 /** The sealed operator with what later steps of an upgrade path make of it: what no dry run can tell before their turn, their manifests do. */

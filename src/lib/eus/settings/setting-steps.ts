@@ -14,7 +14,6 @@ import {
   nameOfOverridden,
   overrideNamed,
   showsOverridden,
-  type Sought,
   valueText,
   whatIs,
 } from './eus-settings.ts'
@@ -206,11 +205,7 @@ export function restoreField(field: Borrowable, restoring: Restoring): Step {
 async function restoreState(cx: ReadContext, field: Borrowable, restoring: Restoring): Promise<StepState> {
   const override = overrideNamed(await cx.journal.overrides(), field.override)
   if (override === undefined) return { is: 'done' }
-  const choice = pathOf(await getOverridden(cx.reader, field, override.object.uid), {
-    field,
-    override,
-    giving: restoring,
-  })
+  const choice = await pathOf(cx.reader, field, { override, restoring })
   if (choice.is === 'ask') return choice.state
   if (choice.is === 'write')
     return { is: 'todo', change: `set ${whatIs(field)} back to ${keptText(override)}` }
@@ -221,11 +216,14 @@ async function restoreState(cx: ReadContext, field: Borrowable, restoring: Resto
   return { is: 'todo', change }
 }
 
-function pathOf(
-  found: Sought,
-  { field, override, giving: restoring }: { field: Borrowable; override: Override; giving: Restoring },
-): { is: 'write'; object: KubeObject } | { is: 'close'; why?: string } | { is: 'ask'; state: StepState } {
-  const { meanwhile = 'ask', closeBecause } = restoring
+async function pathOf(
+  reader: Reader,
+  field: Borrowable,
+  { override, restoring: { meanwhile = 'ask', closeBecause } }: { override: Override; restoring: Restoring },
+): Promise<
+  { is: 'write'; object: KubeObject } | { is: 'close'; why?: string } | { is: 'ask'; state: StepState }
+> {
+  const found = await getOverridden(reader, field, override.object.uid)
   if (closeBecause !== undefined) return { is: 'close', why: closeBecause }
   if (found.is === 'gone') return { is: 'close', why: `${nameOfOverridden(field)} is gone` }
   const { object } = found
@@ -244,11 +242,7 @@ async function restore(cx: StepContext, field: Borrowable, restoring: Restoring)
   const { reader, writer, journal } = cx
   const override = overrideNamed(await journal.overrides(), field.override)
   if (override === undefined) return
-  const choice = pathOf(await getOverridden(reader, field, override.object.uid), {
-    field,
-    override,
-    giving: restoring,
-  })
+  const choice = await pathOf(reader, field, { override, restoring })
   if (choice.is === 'ask') return { notApplied: `someone changed ${whatIs(field)} meanwhile` }
   if (choice.is === 'close') return closeNoted(cx, field, [field.override], choice.why)
   // The note stays until the field, read back, is one of its former owners again.
@@ -419,15 +413,6 @@ export function poolAppeared(pool: string, command: string): Extract<StepState, 
   }
 }
 
-interface ChangeQuestion {
-  /** Of the procedure. */
-  name: string
-  accepted: readonly string[]
-  kubevirt: Owner
-  /** The line whose step it is. */
-  command: string
-}
-
 /**
  * Somebody set the methods in the middle of the window. Read from the KubeVirt, whoever owns them: what stands there moves VMs, and it is readable in every moment of an upgrade of
  * the operator. Throws ApiError, and `blocked` where the KubeVirt is another one.
@@ -435,20 +420,14 @@ interface ChangeQuestion {
 async function methodsSetAgain(
   reader: Reader,
   overrides: readonly Override[],
-  holding: ChangeQuestion,
+  holding: Watching,
 ): Promise<StepState | undefined> {
   const now = methodsOf(await readOwner(reader, holding.kubevirt))
-  return now.length === 0
-    ? undefined
-    : setAgain(
-        now,
-        overrides.find(({ id }) => id === overrideId),
-        holding,
-      )
+  return now.length === 0 ? undefined : setAgain(now, overrideNamed(overrides, overrideId), holding)
 }
 
 /** The hold of a window: done by an earlier run, and undone by somebody since, is asked about and not quietly done again. */
-export function pausedOnce(hold: Step, holding: ChangeQuestion): Step {
+export function pausedOnce(hold: Step, holding: Watching): Step {
   return {
     ...hold,
     async check(cx): Promise<StepState> {
@@ -466,7 +445,7 @@ export function pausedOnce(hold: Step, holding: ChangeQuestion): Step {
 function setAgain(
   now: readonly string[],
   override: Override | undefined,
-  { kubevirt, command }: ChangeQuestion,
+  { kubevirt, command }: Watching,
 ): StepState {
   const before =
     override === undefined ? 'they were none before' : `saved: ${methodsText(keptMethods(override))}`
