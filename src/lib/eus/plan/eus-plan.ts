@@ -45,7 +45,8 @@ export interface EusPlan {
   outages?: readonly VmOutage[]
   /** RFC 3339: unpause before. Only where paused pools miss certificates, before 4.14 (ocp 3.6). */
   unpauseBefore?: string
-  time: PlanTime
+  /** A range, and what it was worked out from. */
+  time: { lowSeconds: number; highSeconds: number; basis: 'own-updates' | 'guess'; says: string }
   findings: readonly Finding[]
   /** Sentences for people: what it means for the cluster. */
   notes: readonly string[]
@@ -67,14 +68,6 @@ export interface VmOutage {
   loses?: readonly string[]
 }
 
-/** A range, and what it was worked out from. */
-interface PlanTime {
-  lowSeconds: number
-  highSeconds: number
-  basis: 'own-updates' | 'guess'
-  says: string
-}
-
 export interface ChannelChange {
   /** Absent: none is set. */
   from?: string
@@ -88,7 +81,8 @@ export interface EusHop {
   platform: PlatformStop
   /** In order; the last one is where the operator has to be before the next hop. */
   operators: readonly OperatorStop[]
-  gate: HopGate
+  /** What has to be so before each of the two steps (night E1), in words. */
+  gate: { platform: readonly string[]; operator: readonly string[] }
   /** Open ones that block this hop. */
   adminGates: readonly AdminGate[]
   removedApis: readonly RemovedApi[]
@@ -119,12 +113,6 @@ export interface OperatorStop {
   channel?: string
   chosenBecause: string
   done: boolean
-}
-
-/** What has to be so before each of the two steps (night E1), in words. */
-interface HopGate {
-  platform: readonly string[]
-  operator: readonly string[]
 }
 
 export interface RemovedApi {
