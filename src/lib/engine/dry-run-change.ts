@@ -134,6 +134,4 @@ function rightsOf(object: KubeObject | undefined): ReadonlySet<string> {
   return object !== undefined && isRole(object) ? rightsIn(object) : new Set()
 }
 
-function isRole(object: KubeObject): object is Role {
-  return object.kind === 'Role' || object.kind === 'ClusterRole'
-}
+const isRole = (object: KubeObject): object is Role => object.kind === 'Role' || object.kind === 'ClusterRole'

@@ -71,9 +71,7 @@ function isUnbroken({ digest, ...seal }: Seal, over: unknown): boolean {
 const digestOf = (seal: Omit<Seal, 'digest'>, over: unknown): string => sha256({ seal, over })
 
 /** Two values that are written differently, as YAML and JSON are, have the same. */
-function sha256(value: unknown): string {
-  return createHash('sha256').update(canonical(value)).digest('hex')
-}
+const sha256 = (value: unknown): string => createHash('sha256').update(canonical(value)).digest('hex')
 
 /** JSON with its keys in order: a YAML file and a JSON file of the same plan have the same. */
 function canonical(value: unknown): string {

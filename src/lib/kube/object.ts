@@ -126,9 +126,7 @@ export function parseLabels(selector: string | undefined, refuse: (why: string) 
 }
 
 /** Commas inside parentheses separate values, not requirements. */
-function requirements(selector: string): string[] {
-  return selector.split(/,(?![^(]*\))/)
-}
+const requirements = (selector: string): string[] => selector.split(/,(?![^(]*\))/)
 
 function requirement(source: string, whole: string, refuse: (why: string) => Error): LabelTest {
   const test =

@@ -45,9 +45,7 @@ async function* oneByOne<T extends KubeObject>(
     }
 }
 
-function isForbidden(error: unknown): error is ApiError {
-  return error instanceof ApiError && error.status === 403
-}
+const isForbidden = (error: unknown): error is ApiError => error instanceof ApiError && error.status === 403
 
 async function namesOrUndefined(reader: Reader): Promise<readonly string[] | undefined> {
   try {

@@ -35,9 +35,7 @@ function mergeKey(path: FieldPath, elements: readonly unknown[]): string | undef
 }
 
 /** What is at the path, undefined where nothing is. */
-export function valueAt(root: unknown, path: FieldPath): unknown {
-  return path.reduce<unknown>(childOf, root)
-}
+export const valueAt = (root: unknown, path: FieldPath): unknown => path.reduce<unknown>(childOf, root)
 
 function childOf(at: unknown, segment: Segment): unknown {
   if (typeof segment === 'string') return isRecord(at) ? at[segment] : undefined
@@ -205,9 +203,7 @@ function stepInto(key: string): { by: string; value: unknown } | undefined {
   return first && { by: first[0], value: first[1] }
 }
 
-function elementOf(list: unknown, step: { by: string; value: unknown }): unknown {
-  return valueAt(list, [step])
-}
+const elementOf = (list: unknown, step: { by: string; value: unknown }): unknown => valueAt(list, [step])
 
 /**
  * Where the live object does not yet say what is wanted. What only the live one has is no difference: defaults and other

@@ -321,9 +321,7 @@ async function trimmedQuotas(reader: Reader): Promise<ResourceQuota[]> {
   )
 }
 
-function isKubeVirtGroup(group = ''): boolean {
-  return group === 'kubevirt.io' || group.endsWith('.kubevirt.io')
-}
+const isKubeVirtGroup = (group = ''): boolean => group === 'kubevirt.io' || group.endsWith('.kubevirt.io')
 
 /** Page by page: only what is wanted of it stays. */
 async function kept<T extends KubeObject>(

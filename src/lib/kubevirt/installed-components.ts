@@ -25,9 +25,7 @@ export function targetId({ kubevirt }: UpgradeSnapshot): string | undefined {
 }
 
 /** A pod that counts: ended ones (an evicted pod that nobody removed) do not. */
-function isAlive(pod: Pod): boolean {
-  return pod.status?.phase !== 'Failed' && pod.status?.phase !== 'Succeeded'
-}
+const isAlive = (pod: Pod): boolean => pod.status?.phase !== 'Failed' && pod.status?.phase !== 'Succeeded'
 
 export function isReady(pod: Pod): boolean {
   return pod.status?.conditions?.some((c) => c.type === 'Ready' && c.status === 'True') ?? false

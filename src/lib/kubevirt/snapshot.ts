@@ -161,9 +161,7 @@ async function clusterWide(reader: Reader, wants: readonly Part[]): Promise<Part
 }
 
 /** Every KubeVirt CR, read as v1 or, where that is not served yet, as v1alpha3 (night U7). None where neither is served. */
-export function listKubeVirts(reader: Reader): Promise<Known<KubeVirt>> {
-  return known(listServed(reader))
-}
+export const listKubeVirts = (reader: Reader): Promise<Known<KubeVirt>> => known(listServed(reader))
 
 async function listServed(reader: Reader): Promise<readonly KubeVirt[]> {
   for (const version of ['v1', 'v1alpha3']) {

@@ -201,9 +201,7 @@ function words({ wanted, conflicts }: ObjectChange): string[] {
 }
 
 /** Deep in the schema of a CRD a path is longer than it says anything. */
-function shortened(path: string): string {
-  return path.length <= longest ? path : `${path.slice(0, longest)}…`
-}
+const shortened = (path: string): string => (path.length <= longest ? path : `${path.slice(0, longest)}…`)
 
 /** Where the backup goes and what it was made before: for its first lines. */
 export interface BackupOrigin {

@@ -79,11 +79,8 @@ function shapeOf(objects: readonly KubeObject[], operator: Deployment | undefine
 }
 
 /** The first list in an object that kvup reads and that holds something else than objects; undefined where all is well. */
-function malformed(object: KubeObject): string | undefined {
-  return (
-    Object.entries(listsOf(object)).find(([, list]) => !isListOfObjects(list))?.[0] ?? withoutVerbs(object)
-  )
-}
+const malformed = (object: KubeObject): string | undefined =>
+  Object.entries(listsOf(object)).find(([, list]) => !isListOfObjects(list))?.[0] ?? withoutVerbs(object)
 
 function listsOf(object: KubeObject): Record<string, unknown> {
   const { containers, initContainers } = (object as Deployment).spec?.template?.spec ?? {}

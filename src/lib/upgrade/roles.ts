@@ -95,9 +95,7 @@ const roleOfMethod: Readonly<Record<Method, RoleName>> = {
 }
 
 /** The role that a method needs. */
-export function roleFor(method: Method): RoleName {
-  return roleOfMethod[method]
-}
+export const roleFor = (method: Method): RoleName => roleOfMethod[method]
 
 /** Every right of the method's role that an upgrade uses, one question per verb, resource and object name. */
 export function requiredAccess(method: Method, namespace: string): NeededAccess[] {

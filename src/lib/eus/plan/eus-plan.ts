@@ -204,9 +204,7 @@ export function poolsLeft(snapshot: EusSnapshot, pools: readonly PoolToPause[]):
 type Rolling = Pick<PoolToPause, 'machines' | 'maxUnavailable'>
 
 /** One pool after the other, so many machines of each at a time. */
-export function poolRolls(pools: readonly Rolling[]): Range {
-  return inTurn(pools.map(poolRoll))
-}
+export const poolRolls = (pools: readonly Rolling[]): Range => inTurn(pools.map(poolRoll))
 
 function poolRoll({ machines, maxUnavailable }: Rolling): Range {
   const atATime = Math.max(1, atOnce(maxUnavailable, machines))

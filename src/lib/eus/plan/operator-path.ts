@@ -355,9 +355,7 @@ function installedHead({ lifecycle }: EusClusterSnapshot, channel: string | unde
 const named = /^(?<before>(?:.*[^\d.])?)\d+\.\d+(?<patch>\.\d+)?$/u
 
 /** `stable-v1.17`, `1.17.3`: one of many, in which no later minor of the operator appears (ocp 1.1). Not `stable`, in which each does. */
-export function isOfOneMinor(channel: string | undefined): boolean {
-  return named.test(channel ?? '')
-}
+export const isOfOneMinor = (channel: string | undefined): boolean => named.test(channel ?? '')
 
 /**
  * What the channel of a minor of the platform is called, next to that of another: `stable-v1.18` for 4.22, where `stable-v1.17` is set. Undefined where no row knows which operator belongs to

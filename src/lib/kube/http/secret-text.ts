@@ -87,9 +87,7 @@ const addressed = /(?<=[a-z0-9+.-]:\/\/)[^\s"'<>\\]+/giu
 const bareLogin = /(?<![^\s"'`=,;([{<])[\w.+-]{1,64}:(?!\/\/)[^\s"'<>]{1,256}@(?!sha\d{3}:)(?=[\w[])/gu
 
 /** Names and passwords in addresses; the password may have an @, a / or a # of its own. */
-function withoutLogins(text: string): string {
-  return withoutLoginsOfUrls(text).replace(bareLogin, `${hidden}@`)
-}
+const withoutLogins = (text: string): string => withoutLoginsOfUrls(text).replace(bareLogin, `${hidden}@`)
 
 export const withoutLoginsOfUrls = (text: string): string =>
   text.includes('://') && text.includes('@')

@@ -149,9 +149,7 @@ export class RecordingReader implements Reader {
 
 const byKey = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]) => (a < b ? -1 : 1)
 
-function inOrder<T>(found: ReadonlyMap<string, T>): T[] {
-  return [...found].toSorted(byKey).map(([, one]) => one)
-}
+const inOrder = <T>(found: ReadonlyMap<string, T>): T[] => [...found].toSorted(byKey).map(([, one]) => one)
 
 const parts = (object: KubeObject) => object as unknown as Record<string, Record<string, unknown> | undefined>
 

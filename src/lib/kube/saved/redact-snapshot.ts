@@ -319,9 +319,7 @@ function wordsOf(places: StandIns, { known, registries, users }: Vocabulary): Wo
  * The same object without what is a secret by its name or shape: values of environment variables that are called so, names and
  * passwords in addresses, and both of them in what kubectl applied. Nothing is judged by these.
  */
-export function withoutSecrets(object: KubeObject): KubeObject {
-  return clean(object) as KubeObject
-}
+export const withoutSecrets = (object: KubeObject): KubeObject => clean(object) as KubeObject
 
 function clean(value: unknown): unknown {
   if (typeof value === 'string') return value.includes('@') ? redactUrl(value) : value

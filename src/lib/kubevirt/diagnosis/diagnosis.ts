@@ -349,11 +349,8 @@ function refusedPods(snapshot: UpgradeSnapshot): Cause[] {
   })
 }
 
-function hasPod(snapshot: UpgradeSnapshot, job: string): boolean {
-  return strategyPods(snapshot).some(({ metadata }) =>
-    metadata.ownerReferences?.some(({ name }) => name === job),
-  )
-}
+const hasPod = (snapshot: UpgradeSnapshot, job: string): boolean =>
+  strategyPods(snapshot).some(({ metadata }) => metadata.ownerReferences?.some(({ name }) => name === job))
 
 function isShort(workload: Workload): boolean {
   if (workload.kind === 'DaemonSet') {

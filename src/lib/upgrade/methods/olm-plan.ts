@@ -147,11 +147,9 @@ function partOf(question: Question, { operator, kubevirt }: OperatorTarget): Olm
   }
 }
 
-function placeOf({
+const placeOf = ({
   metadata: { name, namespace = '', uid = '' },
-}: OperatorSnapshot['hyperconverged']): OlmPart['hyperconverged'] {
-  return { ref: { name, namespace }, uid }
-}
+}: OperatorSnapshot['hyperconverged']): OlmPart['hyperconverged'] => ({ ref: { name, namespace }, uid })
 
 const csvIn = ({ offered = [] }: OperatorSnapshot, version: string): string | undefined =>
   offered.flatMap(({ entries }) => entries).find((entry) => entry.version.text === version)?.csv

@@ -105,9 +105,7 @@ export const isAutomatic = ({ by }: Pick<Migration, 'by'>): boolean =>
   by === 'workload-update' || by === 'evacuation'
 
 /** When it ended, or when it was made, in ms since the epoch. */
-export function endOf({ since, createdAt }: Migration): number {
-  return Date.parse(since ?? createdAt ?? '') || 0
-}
+export const endOf = ({ since, createdAt }: Migration): number => Date.parse(since ?? createdAt ?? '') || 0
 
 function makerOf({ metadata }: VirtualMachineInstanceMigration): Maker {
   const { annotations = {}, labels = {} } = metadata

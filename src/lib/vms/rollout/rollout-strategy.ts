@@ -72,9 +72,7 @@ function gatesIn(kubevirt: KubeVirt): readonly string[] {
 }
 
 /** Since v1.8 the condition RestartRequired goes when a VM is as it was at its start again (issues 16606 and 16719). */
-function revertingClears(version: Version | undefined): boolean {
-  return !isBefore(version, 8)
-}
+const revertingClears = (version: Version | undefined): boolean => !isBefore(version, 8)
 
 /** Lets one change what HyperConverged passes on to KubeVirt, and taints it (hco 6, night W10). */
 const jsonpatchAnnotation = 'kubevirt.kubevirt.io/jsonpatch'

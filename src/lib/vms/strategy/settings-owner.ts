@@ -60,9 +60,7 @@ export function onKubeVirt(kubevirt: Owner): SettingsOwner {
 }
 
 /** Somebody else than the KubeVirt CR itself: what is written has to be passed on to it. */
-export function passesOn({ kind, kubevirt }: SettingsOwner): boolean {
-  return kind.kind !== kubevirt.kind.kind
-}
+export const passesOn = ({ kind, kubevirt }: SettingsOwner): boolean => kind.kind !== kubevirt.kind.kind
 
 /** Null and absent read as empty: only HyperConverged defaults them, and its server does so before anybody reads. */
 export function methodsIn(

@@ -210,9 +210,7 @@ export function sameValue({ is }: Pick<Setting, 'is'>, one: unknown, other: unkn
 }
 
 /** HyperConverged passes an empty list on as none (hco 5). */
-function methodsFrom(value: unknown): readonly string[] {
-  return Array.isArray(value) ? value.map(String) : []
-}
+const methodsFrom = (value: unknown): readonly string[] => (Array.isArray(value) ? value.map(String) : [])
 
 function comparable(is: Setting['is'], value: unknown): unknown {
   if (is === 'quantity') return quantity(value) ?? value
