@@ -410,6 +410,9 @@ interface EarlyEnd {
   readWithin: number
 }
 
+/** For the farewell to journal and lock, and together with what is read then: less than the 2 s in which an interrupted run has to leave. */
+export const farewell = { recordWithin: 900, allWithin: 1500 }
+
 /** What is said of a run that ended early, besides its error. */
 export interface ResumeHint {
   /** ms that journal and lock have once a person interrupts: less than the 2 s in which a command has to be gone. */

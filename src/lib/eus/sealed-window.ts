@@ -2,7 +2,7 @@ import { type Leaf, leavesOf } from '../kube/field-changes.ts'
 import type { HyperConverged, Subscription } from '../kube/kinds/operator-kinds.ts'
 import type { ClusterVersion, MachineConfigPool } from '../kube/kinds/openshift-kinds.ts'
 import type { Metadata } from '../kube/object.ts'
-import { filled, type Known } from '../kube/known.ts'
+import { filled } from '../kube/known.ts'
 import {
   driftLines,
   driftOf,
@@ -11,42 +11,34 @@ import {
   sealedFact,
   type SealedPlan,
 } from '../engine/sealed-plan.ts'
-import { begunSteps, type Relied, readFact, split } from '../upgrade/sealed-facts.ts'
+import { begunSteps, hasDrifted, type Relied, readFact, split } from '../upgrade/sealed-facts.ts'
 import type { CommandContext } from '../kube/world.ts'
-import { drifted, usageError } from '../kube/errors.ts'
+import { usageError } from '../kube/errors.ts'
 import type { WindowSnapshot } from './run/window-snapshot.ts'
 import { asSealed, sealedPath, windowWork, withPath } from './baseline.ts'
-import { readEusCluster } from './plan/eus-snapshot.ts'
+import { type EusClusterSnapshot, readEusCluster } from './plan/eus-snapshot.ts'
 import { shellWord } from '../kube/shell-line.ts'
 import { ensureSameCluster } from '../upgrade/plan/plan-document.ts'
 import type { EusRunOptions } from './run/window-run.ts'
-
-/** What a plan of an EUS window was made from, as far as it is relied on. */
-interface SealedEusSnapshot {
-  clusterVersion: Known<ClusterVersion>
-  pools: Known<MachineConfigPool>
-  subscriptions: Known<Subscription>
-  hyperconverged: Known<HyperConverged>
-  clusterUid: Known<string>
-}
 
 /**
  * The release that the platform runs and is asked for, which pools there are and whether they are paused, the Subscription, and the
  * settings of HyperConverged that are borrowed: it rewrites other parts of its spec in each upgrade (night E13). Nodes may come and go. Pure.
  */
-export function reliedOnByEus(sealedEusSnapshot: SealedEusSnapshot): Relied {
-  const { clusterUid } = sealedEusSnapshot
-  const all = [
-    readFact('platform', sealedEusSnapshot.clusterVersion, ([cv]) => cv && platform(cv)),
-    readFact('pools', sealedEusSnapshot.pools, (pools) =>
-      sealedFact('pools', 'machineconfigpools', poolLeaves(pools)),
-    ),
-    readFact('subscription', sealedEusSnapshot.subscriptions, ([one]) => one && subscription(one)),
-    readFact('hyperconverged', sealedEusSnapshot.hyperconverged, ([one]) => one && overriddenOf(one)),
-  ]
+export function reliedOnByEus({
+  platform: { clusterVersion, pools },
+  lifecycle: { subscriptions },
+  hyperconverged,
+  clusterUid,
+}: EusClusterSnapshot): Relied {
   return {
     cluster: clusterUid.known ? clusterUid.items[0] : undefined,
-    ...split(all),
+    ...split([
+      readFact('platform', clusterVersion, ([cv]) => cv && platform(cv)),
+      readFact('pools', pools, (all) => sealedFact('pools', 'machineconfigpools', poolLeaves(all))),
+      readFact('subscription', subscriptions, ([one]) => one && subscription(one)),
+      readFact('hyperconverged', hyperconverged, ([one]) => one && overriddenOf(one)),
+    ]),
   }
 }
 
@@ -155,23 +147,11 @@ export async function ensureEusFits(
   sealed: SealedPlan,
 ): Promise<void> {
   const { seal, file } = sealed
-  const snapshot = await readEusCluster(windowSnapshot.cluster, cx.clock)
-  const { lifecycle, hyperconverged, clusterUid } = snapshot
-  const { clusterVersion, pools } = snapshot.platform
-  const { subscriptions } = lifecycle
-  const now = reliedOnByEus({ clusterVersion, pools, subscriptions, hyperconverged, clusterUid })
+  const now = reliedOnByEus(await readEusCluster(windowSnapshot.cluster, cx.clock))
   ensureSameCluster(file, seal.cluster, now.cluster)
   const begun = begunSteps(await windowSnapshot.environment.journal.entries(), seal.uid)
   const lines = driftLines(driftOf(seal.facts, now, windowWork(begun)))
-  if (lines.length === 0) return
-  throw drifted(
-    'drifted',
-    `the cluster has changed since ${file} was made (${seal.at}); nothing was changed`,
-    {
-      notes: lines.slice(0, 20),
-      remedy: `${planAnewLine(sealed)}      makes a new plan: review the difference before you use it`,
-    },
-  )
+  if (lines.length > 0) throw hasDrifted(lines, sealed, planAnewLine(sealed))
 }
 
 /** The line that makes such a plan again: with the flags that this one was made with, and into another file, for somebody has reviewed the first. */

@@ -4,8 +4,16 @@ import { Namespaces } from './kinds/core-kinds.ts'
 import { readAhead } from './read-cache.ts'
 import { ApiError } from './errors.ts'
 
+/** A namespace that may not be read. */
+export interface Unread {
+  namespace: string
+  /** Plural of the kind. */
+  what: string
+  why: string
+}
+
 /** A page of what may be read, or a namespace that may not. */
-type Allowed<T> = Page<T> | { unread: string; why: ApiError }
+type Allowed<T> = Page<T> | { unread: Unread }
 
 /**
  * All pages; where all namespaces together may not be listed, those of each that may. Throws the refusal where neither that nor the
@@ -41,7 +49,7 @@ async function* oneByOne<T extends KubeObject>(
       yield* readAhead(reader.pages(kind, { ...where, namespace }))
     } catch (error) {
       if (!isForbidden(error)) throw error
-      yield { unread: namespace, why: error }
+      yield { unread: { namespace, what: kind.plural, why: error.message } }
     }
 }
 

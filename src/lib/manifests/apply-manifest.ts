@@ -1,3 +1,4 @@
+import { someOf } from '../kube/text.ts'
 import { ApiError, isConflict } from '../kube/errors.ts'
 import type { Access, JsonOperation, Reader, Writer } from '../kube/cluster.ts'
 import { groupOf, type KubeObject, type ManagedField } from '../kube/object.ts'
@@ -195,8 +196,7 @@ export function conflictFindings(changes: readonly ObjectChange[]) {
 function words({ wanted, conflicts }: ObjectChange): string[] {
   return conflicts.map(({ manager, fields: paths }) => {
     const fields = [...new Set(paths.map(shortened))]
-    const more = fields.length > shown ? ` and ${fields.length - shown} more` : ''
-    return `${manager} has ${fields.slice(0, shown).join(', ')}${more} of ${nameOf(wanted)}`
+    return `${manager} has ${someOf(fields, fields.length, shown)} of ${nameOf(wanted)}`
   })
 }
 

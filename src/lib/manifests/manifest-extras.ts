@@ -1,3 +1,4 @@
+import { someOf } from '../kube/text.ts'
 import type { Role, RoleBinding } from '../kube/kinds/extension-kinds.ts'
 import type { KubeObject } from '../kube/object.ts'
 import { holds, rightsIn } from '../kube/access-rights.ts'
@@ -142,8 +143,7 @@ function wideRights({ object, live, held }: Judged): string[] {
   const bad = gained.filter(
     (right) => isKey(right) || isWide(right) || (object.kind === 'ClusterRole' && readsSecrets.test(right)),
   )
-  const more = bad.length > shown ? ` and ${bad.length - shown} more` : ''
-  return bad.length === 0 ? [] : [`may ${bad.slice(0, shown).join(', ')}${more}`]
+  return bad.length === 0 ? [] : [`may ${someOf(bad)}`]
 }
 
 const shown = 3

@@ -7,11 +7,14 @@ import type { FullSnapshot, SnapshotPart } from '../kubevirt/full-snapshot.ts'
 import { type Known, whyUnknown } from '../kube/known.ts'
 import {
   type Becomes,
+  coveredBy,
   type Now,
   type OwnWork,
+  type Seal,
   type SealedFact,
   sealedFact,
   type SealedPlan,
+  sealPlan,
   type Unsealed,
 } from '../engine/sealed-plan.ts'
 import { HyperConvergeds, Subscriptions } from '../kube/kinds/operator-kinds.ts'
@@ -27,6 +30,8 @@ import { idIn, idWithout } from './path-procedure.ts'
 import { setsIn, stepsThatSet } from './step-traits.ts'
 import type { UpgradePlan } from './upgrade-plan.ts'
 import { isDeepStrictEqual } from 'node:util'
+import { randomUUID } from 'node:crypto'
+import type { CommandContext } from '../kube/world.ts'
 import { localWriter } from '../engine/local-writer.ts'
 import { drifted } from '../kube/errors.ts'
 
@@ -146,6 +151,41 @@ async function readStored(
     return { id: 'hyperconverged', why: `${resourceOf(HyperConvergeds)}: ${why}` }
   }
 }
+
+/**
+ * The seal over a plan, which is all of its document but the seal. Without the uid of kube-system nothing would tell for which cluster it is: no
+ * seal then, and why.
+ */
+export function sealOf(
+  { world, clock, printer }: Pick<CommandContext, 'world' | 'clock' | 'printer'>,
+  { cluster, facts, unsealed }: Relied,
+  document: Readonly<Record<string, unknown>>,
+): { seal: Seal } | Record<string, never> {
+  if (cluster === undefined) {
+    printer.warn(
+      'the plan is not sealed: kvup may not read namespace kube-system, whose uid identifies the cluster',
+    )
+    return {}
+  }
+  for (const { id, why } of unsealed)
+    printer.warn(`the seal is without ${id}: kvup does not notice a change of it: ${why}`)
+  const [at, by] = [clock.now().toISOString(), world.who]
+  const unsigned = { uid: randomUUID(), at, by, cluster, kvup: world.version, facts, unsealed }
+  return { seal: sealPlan(unsigned, coveredBy(document)) }
+}
+
+/** How many differences are told. */
+export const mostLines = 20
+
+/** The cluster is not as the plan was made for: every difference, and the line that makes a new one. */
+export const hasDrifted = (lines: readonly string[], { file, seal }: SealedPlan, again: string): Error =>
+  drifted('drifted', `the cluster has changed since ${file} was made (${seal.at}); nothing was changed`, {
+    notes: [
+      ...lines.slice(0, mostLines),
+      ...(lines.length > mostLines ? [`and ${lines.length - mostLines} more`] : []),
+    ],
+    remedy: `${again}      makes a new plan: review the difference before you use it`,
+  })
 
 /** The facts that are the spec of one object, and its kind. */
 const kindOf: Readonly<Record<string, Kind>> = {

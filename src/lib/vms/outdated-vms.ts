@@ -26,7 +26,7 @@ import {
   type UpdaterContext,
   type VmOutcome,
 } from './workload-updater.ts'
-import { pagesAllowed } from '../kube/readable-pages.ts'
+import { pagesAllowed, type Unread } from '../kube/readable-pages.ts'
 import { condition } from '../kube/object.ts'
 import { counted } from '../kube/text.ts'
 import { parseImage } from '../kubevirt/installation.ts'
@@ -58,7 +58,7 @@ export interface OutdatedPage {
   items: readonly OutdatedItem[]
   /** Of them: labelled, but not running. */
   notRunning: number
-  unread: readonly { namespace: string; what: string; why: string }[]
+  unread: readonly Unread[]
 }
 
 /**
@@ -74,18 +74,12 @@ export async function* listOutdated(
   try {
     for await (const page of pagesAllowed(reader, VirtualMachineInstances, outdatedIn(selection)))
       yield 'unread' in page
-        ? nothingOf(page.unread, page.why.message)
+        ? { items: [], notRunning: 0, unread: [page.unread] }
         : await told(page.items, await rules, { vmCache, remedies: await remedies })
   } catch (error) {
     if (!isNotFound(error)) throw error
   }
 }
-
-const nothingOf = (namespace: string, why: string): OutdatedPage => ({
-  items: [],
-  notRunning: 0,
-  unread: [{ namespace, what: 'virtualmachineinstances', why }],
-})
 
 async function told(
   vmis: readonly VirtualMachineInstance[],
@@ -440,7 +434,7 @@ export interface OutdatedDocument {
   count?: CountApart & { unexplained: number }
   alert?: OutdatedAlert
   /** What may not be read: nothing is said of it. */
-  unread: readonly { namespace?: string; what: string; why: string }[]
+  unread: readonly Unread[]
   remarks: readonly string[]
   /** The command for what comes next. */
   next?: string
@@ -479,7 +473,7 @@ export interface Told {
   totals: Totals
   next: NextStep
   notRunning: number
-  unread: { namespace: string; what: string; why: string }[]
+  unread: Unread[]
   remarks: string[]
 }
 

@@ -1,4 +1,4 @@
-import type { StepReport } from '../../upgrade/upgrade-report.ts'
+import { type StepReport, stepReport } from '../../upgrade/upgrade-report.ts'
 import { type NewAlerts, newAlerts } from '../../openshift/firing-alerts.ts'
 import type { JournalReader, Override } from '../../engine/journal.ts'
 import type { DryRunStep } from '../../engine/procedure-dry-run.ts'
@@ -144,16 +144,7 @@ export function observeWindow(
       marks = await keptBefore({ reader, journal }, name)
     },
     event(event) {
-      if (event.kind !== 'step-done') return
-      const { step, changed, tookMs, note } = event
-      const { id, title } = step
-      steps.push({
-        id,
-        title,
-        changed,
-        seconds: Math.round(tookMs / 1000),
-        ...(note !== undefined && { note }),
-      })
+      if (event.kind === 'step-done') steps.push(stepReport(event))
     },
     async after() {
       return {

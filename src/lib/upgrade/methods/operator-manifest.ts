@@ -1,3 +1,4 @@
+import { someOf } from '../../kube/text.ts'
 import type { Step, StepState, Watched } from '../../engine/step.ts'
 import type { UpgradePlan } from '../upgrade-plan.ts'
 import { liftImageTag, setImageTag } from './image-tag.ts'
@@ -105,12 +106,9 @@ export function applyManifest(release: ReleaseManifest): Step {
 function objectsText(changed: number, created: readonly string[]): string {
   const change = changed === 1 ? '1 object changes' : `${changed} objects change`
   if (created.length === 0) return change
-  const more = created.length > named ? ` and ${created.length - named} more` : ''
-  const names = `${created.slice(0, named).join(', ')}${more}`
+  const names = someOf(created, created.length, 5)
   return `${change}, ${created.length === 1 ? '1 is new' : `${created.length} are new`}: ${names}`
 }
-
-const named = 5
 
 /** The real one takes the Lease within 23 s (lab README, Seen 1). */
 const leadAtMost = 2 * minutes

@@ -4,7 +4,7 @@ import {
   VirtualMachineInstanceMigrations,
 } from '../../kube/kinds/kubevirt-kinds.ts'
 import { isNotFound } from '../../kube/errors.ts'
-import { pagesAllowed } from '../../kube/readable-pages.ts'
+import { pagesAllowed, type Unread } from '../../kube/readable-pages.ts'
 import { endOf, isFinished, isRunning, type Migration, migrationOf, vmOf } from './migration.ts'
 import { seconds } from '../../kube/clock.ts'
 
@@ -132,14 +132,6 @@ function failuresOf({ failed, succeededAt }: Past): readonly Migration[] {
   return failed.filter((migration) => endOf(migration) > succeededAt)
 }
 
-/** A namespace that may not be read. */
-export interface Unread {
-  namespace: string
-  /** Plural of the kind. */
-  what: string
-  why: string
-}
-
 /** What was read, and what could not be. */
 interface MigrationsRead {
   ledger: MigrationLedger
@@ -156,10 +148,9 @@ export async function readMigrations(
 ): Promise<MigrationsRead> {
   const ledger = new MigrationLedger()
   const unread: Unread[] = []
-  const what = VirtualMachineInstanceMigrations.plural
   try {
     for await (const page of pagesAllowed(reader, VirtualMachineInstanceMigrations, { namespace }))
-      if ('unread' in page) unread.push({ namespace: page.unread, what, why: page.why.message })
+      if ('unread' in page) unread.push(page.unread)
       else fold(page.items, ledger, each)
   } catch (error) {
     if (!isNotFound(error)) throw error

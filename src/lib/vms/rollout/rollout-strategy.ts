@@ -13,7 +13,8 @@ import { minutes, seconds } from '../../kube/clock.ts'
 import { onKubeVirt, patchAt, readOwner } from '../strategy/settings-owner.ts'
 import { configMapJournal } from '../../engine/journal-config-map.ts'
 import type { Entry } from '../../engine/journal.ts'
-import type { RestartRequiredItem, Unread } from './restart-required.ts'
+import type { RestartRequiredItem } from './restart-required.ts'
+import type { Unread } from '../../kube/readable-pages.ts'
 import type { ReadCluster } from '../../kubevirt/snapshot.ts'
 import type { DryRunStep } from '../../engine/procedure-dry-run.ts'
 
@@ -358,7 +359,7 @@ export interface RestartRequiredDocument {
   revertingClears: boolean
   totals: { total: number; duringUpgrade: number; withFrozenHotplug: number; reverted: number }
   /** What may not be read: nothing is said of it. */
-  unread: readonly { namespace?: string; what: string; why: string }[]
+  unread: readonly Unread[]
   remarks: readonly string[]
   /** The command for what comes next. */
   next?: string

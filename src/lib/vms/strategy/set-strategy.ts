@@ -470,11 +470,9 @@ export interface SettingsWork {
 }
 
 /** How a document names the owner. */
-export function ownerInDocument({ kind, ref }: SettingsOwner): {
-  apiVersion: string
-  kind: string
-  name: string
-  namespace: string
-} {
-  return { apiVersion: kind.apiVersion, kind: kind.kind, name: ref.name, namespace: ref.namespace }
-}
+export const ownerInDocument = ({ kind: { apiVersion, kind }, ref }: SettingsOwner): OwnerInDocument => ({
+  apiVersion,
+  kind,
+  name: ref.name,
+  namespace: ref.namespace,
+})
