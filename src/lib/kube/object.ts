@@ -76,6 +76,20 @@ export interface Kind<T extends KubeObject = KubeObject> {
   readonly shape?: T
 }
 
+/** A kind whose objects lie in namespaces. Its plural is the kind with an s, unless it is named. */
+export const namespacedKind = <T extends KubeObject>(
+  apiVersion: string,
+  kind: string,
+  plural = `${kind.toLowerCase()}s`,
+): Kind<T> => ({ apiVersion, kind, plural, namespaced: true })
+
+/** A kind whose objects lie in no namespace. */
+export const clusterKind = <T extends KubeObject>(
+  apiVersion: string,
+  kind: string,
+  plural = `${kind.toLowerCase()}s`,
+): Kind<T> => ({ apiVersion, kind, plural, namespaced: false })
+
 /** The same kind under another version of its group. */
 export function atVersion<T extends KubeObject>(kind: Kind<T>, version: string): Kind<T> {
   return { ...kind, apiVersion: [...kind.apiVersion.split('/').slice(0, -1), version].join('/') }

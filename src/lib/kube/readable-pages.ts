@@ -12,6 +12,9 @@ export interface Unread {
   why: string
 }
 
+/** Of one namespace, or of the whole cluster. */
+export type UnreadPart = Omit<Unread, 'namespace'> & Partial<Pick<Unread, 'namespace'>>
+
 /** A page of what may be read, or a namespace that may not. */
 type Allowed<T> = Page<T> | { unread: Unread }
 

@@ -1,4 +1,11 @@
-import { isRecord, type Kind, type KubeObject, type Metadata, withoutKeys } from '../kube/object.ts'
+import {
+  isRecord,
+  type Kind,
+  type KubeObject,
+  type Metadata,
+  withoutKeys,
+  namespacedKind,
+} from '../kube/object.ts'
 import { type Container, type Deployment, Deployments } from '../kube/kinds/workload-kinds.ts'
 import { usageError } from '../kube/errors.ts'
 import {
@@ -179,12 +186,7 @@ function isKubeObject(value: Record<string, unknown>): value is Record<string, u
 }
 
 const Services: Kind = { apiVersion: 'v1', kind: 'Service', plural: 'services', namespaced: true }
-const NetworkPolicies: Kind = {
-  apiVersion: 'networking.k8s.io/v1',
-  kind: 'NetworkPolicy',
-  plural: 'networkpolicies',
-  namespaced: true,
-}
+const NetworkPolicies = namespacedKind('networking.k8s.io/v1', 'NetworkPolicy', 'networkpolicies')
 
 /**
  * Kinds that an operator manifest may hold, in the order in which they are applied: what others need comes first,

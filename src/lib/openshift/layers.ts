@@ -181,8 +181,7 @@ export interface LayersSnapshot {
 }
 
 /** Groups whose presence says that KubeVirt is not alone. */
-/** The API group of OpenShift's own configuration. */
-export const platformGroup = 'config.openshift.io'
+const platformGroup = 'config.openshift.io'
 const operatorGroup = 'hco.kubevirt.io'
 
 /** Whether the cluster is OKD or OpenShift: one small request. Who may not ask takes it for none. */

@@ -26,7 +26,7 @@ import {
   type UpdaterContext,
   type VmOutcome,
 } from './workload-updater.ts'
-import { pagesAllowed, type Unread } from '../kube/readable-pages.ts'
+import { pagesAllowed, type Unread, type UnreadPart } from '../kube/readable-pages.ts'
 import { condition } from '../kube/object.ts'
 import { counted } from '../kube/text.ts'
 import { parseImage } from '../kubevirt/installation.ts'
@@ -434,7 +434,7 @@ export interface OutdatedDocument {
   count?: CountApart & { unexplained: number }
   alert?: OutdatedAlert
   /** What may not be read: nothing is said of it. */
-  unread: readonly Unread[]
+  unread: readonly UnreadPart[]
   remarks: readonly string[]
   /** The command for what comes next. */
   next?: string

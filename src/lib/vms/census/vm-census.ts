@@ -4,6 +4,8 @@ import { createHash } from 'node:crypto'
 import type { Reader } from '../../kube/cluster.ts'
 import { condition, type Kind, type KubeObject, keyOf } from '../../kube/object.ts'
 import {
+  type DataJob,
+  DataVolumes,
   InstanceReplicaSets,
   type VirtualMachine,
   type VirtualMachineInstance,
@@ -64,16 +66,6 @@ export interface Census {
   /** By a mark of the uid; without those of KubeVirt's workload updater, which it repeats by itself. */
   migrations: ReadonlyMap<string, { vmi: string; phase: string }>
   unread: readonly string[]
-}
-
-interface Claim extends KubeObject {
-  status?: { phase?: string }
-}
-const DataVolumes: Kind<Claim> = {
-  apiVersion: 'cdi.kubevirt.io/v1beta1',
-  kind: 'DataVolume',
-  plural: 'datavolumes',
-  namespaced: true,
 }
 
 /** Reads VMIs, VMs, DataVolumes and claims page by page and keeps only the marks. */
@@ -139,7 +131,7 @@ function textAt(of: unknown, key: string): string | undefined {
   return typeof value === 'string' ? value : undefined
 }
 
-const volumeMark = ({ metadata, status }: Claim): Mark => ({
+const volumeMark = ({ metadata, status }: DataJob): Mark => ({
   uid: metadata.uid ?? '',
   phase: status?.phase ?? '',
 })

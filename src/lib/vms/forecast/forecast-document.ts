@@ -1,4 +1,4 @@
-import type { Unread } from '../../kube/readable-pages.ts'
+import type { Unread, UnreadPart } from '../../kube/readable-pages.ts'
 import type { Reader } from '../../kube/cluster.ts'
 import { openOverrides } from '../../engine/overrides.ts'
 import { narrowedLine } from '../../output/kvup-words.ts'
@@ -164,7 +164,7 @@ export interface ForecastDocument {
   }
   /** How long the whole takes, in seconds; absent: nothing moves, or it is not known. */
   seconds?: Span
-  unread: readonly Unread[]
+  unread: readonly UnreadPart[]
   remarks: readonly string[]
   next?: string
 }
