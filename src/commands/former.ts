@@ -53,6 +53,11 @@ export const former: readonly (readonly [was: string, ...now: readonly string[]]
     '--stop-if',
     '--measure alone: no wave of VMs begins while an alert fires that did not when the run began',
   ],
+  [
+    'workloads forecast --probe',
+    'kubectl drain NODE --ignore-daemonsets --delete-emptydir-data --dry-run=server     asks the server about each eviction',
+  ],
+  ['workloads forecast --score', 'kvup workloads outdated     lists the VMs that are left'],
   ['--settle', '--stable-for'],
   ['--leave-held', '--leave-paused'],
   ['--no-hold-workloads', '--no-pause-updates'],

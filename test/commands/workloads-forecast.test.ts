@@ -1,6 +1,6 @@
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 import type { Cluster, Reader } from '../../src/lib/kube/cluster.ts'
-import { Nodes, PodDisruptionBudgets } from '../../src/lib/kube/kinds/core-kinds.ts'
+import { Nodes } from '../../src/lib/kube/kinds/core-kinds.ts'
 import { VirtualMachineInstances } from '../../src/lib/kube/kinds/kubevirt-kinds.ts'
 import { SimClock } from '../../src/simulator/simulated-clock.ts'
 import { simulate, type SimulatedCluster } from '../../src/simulator/simulated-cluster.ts'
@@ -142,60 +142,11 @@ test('contract: while updates are held the methods that are given back decide, a
   expect(out).toContain('7 VMs after v1.8.4: 3 migrate, 3 not moved, 1 is down')
 })
 
-const budget = () =>
-  sim.cluster().writer.create(PodDisruptionBudgets, {
-    apiVersion: 'policy/v1',
-    kind: 'PodDisruptionBudget',
-    metadata: { name: 'all', namespace: 'demo' },
-    spec: { minAvailable: '100%', selector: { matchLabels: { 'kubevirt.io': 'virt-launcher' } } },
-  })
-
 interface Row {
   name: string
   outcome: string
   why: { id: string }[]
-  probe?: { answer: string }
 }
-
-test('--probe: the server is asked by dry runs, what it says beats what was worked out, and nothing is evicted', async () => {
-  sim = await still()
-  await budget()
-  const before = sim.store.list(VirtualMachineInstances).resourceVersion
-  const { code, out } = await run('workloads forecast --to v1.8.4 --probe -o json')
-  const { items } = JSON.parse(out) as { items: Row[] }
-  const said = items.map(
-    ({ name, outcome, why, probe }) => `${name} ${outcome} ${why[0]?.id} ${probe?.answer}`,
-  )
-  expect([code, said]).toEqual([
-    0,
-    [
-      'failing migrates migratable undefined',
-      'once stays probe-denied denied',
-      'pet stays probe-denied denied',
-      'slow migrates migratable undefined',
-      'stuck stays denied denied',
-      'web-1 migrates migratable undefined',
-      'off is down down undefined',
-    ],
-  ])
-  expect(sim.store.list(VirtualMachineInstances).resourceVersion).toBe(before)
-})
-
-const denied = async () => ({ allowed: false, reason: 'no RBAC policy matched' })
-
-test('--probe without the right: it is said, and the forecast stands', async () => {
-  const cluster = sim.cluster()
-  const reviewer = { ...cluster.reviewer, can: denied }
-  const { code, out } = await run('workloads forecast --to v1.8.4 --probe', {
-    ...cluster,
-    reviewer,
-  })
-  expect(code).toBe(0)
-  expect(out).toContain(
-    '! evictions are not probed: this user may not create pods/eviction (no RBAC policy matched)\n',
-  )
-  expect(out).toContain('3 migrate, 1 restarts')
-})
 
 test('no rights in one namespace: the others, and exit 7', async () => {
   const ours = new Set(['virtualmachineinstances', 'virtualmachines'])
@@ -227,37 +178,11 @@ test.each([
   expect(out).toContain('3 migrate, 1 restarts, 1 shuts down')
 })
 
-test('--score: where the forecast was wrong is told, and asked for it is exit 10', async () => {
-  const { out: saved } = await run('workloads forecast --to v1.8.4 -o json')
-  const { code, out } = await run('workloads forecast --score f.json --exit-code', sim.cluster(), {
-    'f.json': saved,
-  })
-  expect(code).toBe(10)
-  expect(out.split('\n')).toEqual([
-    'NAMESPACE   NAME      FORECAST     BECAME      AGREES',
-    'demo        failing   migrates     not moved   no',
-    'demo        once      shuts down   not moved   no',
-    'demo        pet       restarts     not moved   no',
-    'demo        slow      migrates     not moved   no',
-    'demo        stuck     not moved    not moved   yes',
-    'shop        web-1     migrates     not moved   no',
-    'shop        off       is down      is down     yes',
-    '',
-    'the forecast was right for 2 of 7 VMs',
-    '',
-  ])
-})
-
 test.each([
   ['--to 1.9', 'is not a full version'],
   ['--methods Livemigrate', 'is no workload update method'],
-  ['--score none.json', 'cannot read "none.json"'],
-  ['--score other.json', '"other.json" has no forecast'],
-  ['--score other.json --to v1.8.4', 'cannot be used with'],
-  ['--probe --from x', 'cannot be used with'],
 ])('bad input is exit 2: %s', async (flags, why) => {
-  const files = { 'other.json': '{"kind":"OutdatedWorkloads","items":[]}' }
-  const { code, out, err } = await run(`workloads forecast ${flags}`, sim.cluster(), files)
+  const { code, out, err } = await run(`workloads forecast ${flags}`)
   expect([code, out]).toEqual([2, ''])
   expect(err).toContain(why)
 })

@@ -6,11 +6,7 @@ import type { ForecastOptions } from './run-forecast.ts'
 
 /** Loaded when it runs: help does without. */
 const lazyAction = async (cx: Context, options: ForecastOptions) =>
-  options.score === undefined
-    ? (await import('./run-forecast.ts')).forecast(cx, options)
-    : (await import('./run-forecast.ts')).score(cx, options.score, options)
-
-const alone = ['to', 'methods', 'probe', 'selector', 'allNamespaces']
+  (await import('./run-forecast.ts')).forecast(cx, options)
 
 export function forecastCommand(wire: Wire): Command {
   return new Command('forecast')
@@ -21,21 +17,9 @@ export function forecastCommand(wire: Wire): Command {
         'judge as if workloadUpdateMethods were LiveMigrate, Evict, both, or none',
       ),
     )
-    .addOption(new Option('--probe', 'ask the server about each eviction, by dry runs').conflicts('from'))
     .addOption(new Option('-A, --all-namespaces', 'all namespaces; the default without -n'))
     .addOption(new Option('-l, --selector <labels>', 'only VMs with these labels, such as app=db,tier!=test'))
-    .addOption(
-      new Option(
-        '--score <file>',
-        'compare an earlier forecast, saved with -o json, with what became of it',
-      ).conflicts(alone),
-    )
-    .addOption(
-      new Option(
-        '--exit-code',
-        `exit ${exitCode.asked} when a VM does not simply migrate; with --score, when it was wrong`,
-      ),
-    )
+    .addOption(new Option('--exit-code', `exit ${exitCode.asked} when a VM does not simply migrate`))
     .addOption(fromOption())
     .addHelpText('after', text)
     .action(wire<ForecastOptions, []>(lazyAction))
@@ -46,8 +30,6 @@ const text = manual({
     ['kvup workloads forecast', 'of the VMs outdated now'],
     ['kvup workloads forecast --to v1.8.4 -o wide', 'after an upgrade'],
     ['kvup workloads forecast --to v1.8.4 --methods LiveMigrate,Evict', 'with other methods'],
-    ['kvup workloads forecast --probe -n demo', 'evictions as dry runs'],
-    ['kvup workloads forecast --to v1.8.4 -o json', 'for --score afterwards'],
   ],
   more: 'Changes nothing. If kvup may not read everything, it says so with exit 7; stdout has the rest.',
   codes: [...asksCluster, 'asked'],

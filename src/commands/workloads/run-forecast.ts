@@ -5,26 +5,18 @@ import {
   fold,
   type ForecastDocument,
   forecastDocument,
-  type ForecastScoreDocument,
   type Foretold,
   foundNone,
   isCurrentFor,
   isUneven,
   judgingOf,
   readForForecast,
-  savedForecast,
 } from '../../lib/vms/forecast/forecast-document.ts'
-import { forecastScoreView, forecastView } from '../../lib/output/views/vms/workload-forecast.ts'
+import { forecastView } from '../../lib/output/views/vms/workload-forecast.ts'
 import { parseVersion } from '../../lib/releases/release-versions.ts'
 import { type ExitCode, exitCode } from '../../lib/kube/errors.ts'
 import type { ForecastItem } from '../../lib/vms/forecast/vm-forecast.ts'
-import {
-  ForecastTotals,
-  listForecast,
-  probeEvictions,
-  scoreForecast,
-  whyNotProbed,
-} from '../../lib/vms/forecast/forecast-report.ts'
+import { ForecastTotals, listForecast } from '../../lib/vms/forecast/forecast-report.ts'
 import { WholeTime } from '../../lib/vms/forecast/migration-time.ts'
 import { parseWanted } from '../../lib/vms/strategy/set-strategy.ts'
 import { partlyUnread, type ReadCluster, readerFor } from '../../lib/kubevirt/snapshot.ts'
@@ -33,10 +25,8 @@ import { notThere, selectionOf } from '../../lib/vms/vm.ts'
 export interface ForecastOptions {
   to?: string
   methods?: string
-  probe?: boolean
   allNamespaces?: boolean
   selector?: string
-  score?: string
   exitCode?: boolean
   from?: string
 }
@@ -60,7 +50,7 @@ export async function forecast(cx: Context, options: ForecastOptions): Promise<E
     unread: [],
     remarks: [],
   }
-  await tell(snapshot, { foretold, basis, rows, probe: options.probe === true })
+  await tell(snapshot, { foretold, basis, rows })
   const isScript = options.exitCode === true
   const absent = foundNone(foretold)
     ? await notThere(snapshot, selection, { isScript, running: true, output: cx.flags.output })
@@ -84,42 +74,19 @@ interface Telling {
   foretold: Foretold
   basis: Promise<Basis>
   rows: Rows<ForecastItem, ForecastDocument>
-  probe: boolean
 }
 
-async function tell(snapshot: ReadCluster, { foretold, basis, rows, probe }: Telling): Promise<void> {
+async function tell(snapshot: ReadCluster, { foretold, basis, rows }: Telling): Promise<void> {
   const { selection } = foretold
   const isCurrent = basis.then((known) => isCurrentFor(known, foretold.to))
   // Both are awaited with the first page, which is read meanwhile.
   const judging = judgingOf(basis)
   for (const early of [isCurrent, judging]) early.catch(() => undefined)
-  const notProbed = probe ? await whyNotProbed(snapshot.cluster, selection.namespace) : undefined
-  if (notProbed !== undefined) foretold.remarks.push(notProbed)
   const pages = listForecast(snapshot.cluster.reader, { ...selection, isCurrent }, judging)
   for await (const page of pages) {
     const { kubevirt } = (await basis).context
     foretold.time ??= kubevirt && new WholeTime(kubevirt)
-    const asked = probe && notProbed === undefined
-    const items = asked ? await probeEvictions(snapshot.cluster, page.items, page.vmis) : page.items
-    fold(foretold, { ...page, items })
-    rows.add(items)
+    fold(foretold, page)
+    rows.add(page.items)
   }
-}
-
-/** Says of each VM of an earlier forecast what became of it. Exit 10 with --exit-code where one went another way. Throws `usage` for a file that is none. */
-export async function score(cx: Context, file: string, options: ForecastOptions): Promise<ExitCode> {
-  const saved = await savedForecast(cx, file)
-  const { cluster, clock } = await readerFor(cx, options.from)
-  const rows = cx.printer.rows('WorkloadForecast', forecastScoreView)
-  const { items, agreed, unknown } = await scoreForecast(cluster.reader, saved.items)
-  rows.add(items)
-  const document: ForecastScoreDocument = {
-    apiVersion: 'kvup.io/v1alpha1',
-    kind: 'WorkloadForecast',
-    asOf: clock.now().toISOString(),
-    forecastOf: { asOf: saved.asOf, ...(saved.to !== undefined && { to: saved.to }) },
-    score: { total: items.length, agreed, unknown },
-  }
-  rows.end(document)
-  return options.exitCode && agreed < items.length ? exitCode.asked : exitCode.done
 }

@@ -22,7 +22,7 @@ export interface Journal {
    * returned onto the object, in the same patch (`noteOf`, `savingNote`).
    */
   override(override: Override): Promise<Override>
-  /** Writes down that an override is closed, whose note is off its object: given back, or for another reason. Closing a closed one is no error. */
+  /** Writes down that an override is closed: given back, with its note off its object, or for another reason. Closing a closed one is no error. */
   release(id: string, why?: string): Promise<void>
   /**
    * Keeps a baseline (a uid, an old transition time); the first value under a key wins. A key that begins with the
@@ -260,9 +260,13 @@ export function journalOn(
   }
 }
 
-/** A journal that somebody deleted meanwhile has the entry all the same. */
+/** A journal that somebody deleted meanwhile has the entry all the same, and one that says already that it is closed has no second one. */
 function withClaim(content: JournalContent, override: Override): JournalContent {
-  const has = content.overrides.some(({ id }) => id === override.id)
+  const last = content.entries.findLast(
+    ({ step, what }) =>
+      step === override.id && (what === 'saved' || what === 'restored' || what === 'closed'),
+  )
+  const has = content.overrides.some(({ id }) => id === override.id) || (last && last.what !== 'saved')
   return has ? content : { ...content, overrides: [...content.overrides, override] }
 }
 

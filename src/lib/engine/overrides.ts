@@ -111,7 +111,8 @@ export class Overrides {
         .map(({ id, claim }) => missingOf(id, object, claim))
     })
     const missing = claims.flatMap((claim) => {
-      const isAsked = isPlausible(claim) && isOverriddenIn(objects, claim)
+      const isAsked =
+        isPlausible(claim) && isOverriddenIn(objects, claim) && !objects.some((one) => isPast(one, claim))
       return isAsked ? [{ id: claim.id, object: claim.object, why: 'missing' as const, claim }] : []
     })
     const asked = [...unreadable, ...missing].filter(({ id }) => !open.has(id))
@@ -126,9 +127,11 @@ export class Overrides {
     const uids = new Set(objects.map(({ metadata }) => metadata.uid))
     return claims
       .filter(({ id }) => !open.has(id))
-      .map(({ id, object }) =>
-        uids.has(object.uid) ? { id } : { id, why: `${object.kind} ${object.name} is gone` },
-      )
+      .map((claim) => {
+        const { id, object } = claim
+        if (!uids.has(object.uid)) return { id, why: `${object.kind} ${object.name} is gone` }
+        return objects.some((one) => isPast(one, claim)) ? { id, why: acceptedStep } : { id }
+      })
   }
 
   /** Opened, or changed, by this process. */
@@ -232,6 +235,8 @@ interface Family {
   readonly perObject?: true
   /** kvup empties the field, and sets it to nothing else. */
   readonly empties?: true
+  /** From an update on that began after it was changed it says where the platform is going, and is nobody's override. */
+  readonly untilAccepted?: true
   /** JSON pointers of the field whose owners get it back, where it is another one than that which is named. */
   readonly owned?: readonly string[]
 }
@@ -296,11 +301,13 @@ const families: Readonly<Record<string, Family>> = {
   'platform-channel': {
     kinds: ['ClusterVersion'],
     paths: ['/spec/channel'],
+    untilAccepted: true,
     fits: (value) => line(value, 253),
   },
   'desired-update': {
     kinds: ['ClusterVersion'],
     paths: ['/spec/desiredUpdate'],
+    untilAccepted: true,
     fits: (value) =>
       isRecord(value) && Object.values(value).every((one) => typeof one !== 'string' || line(one, 1000)),
   },
@@ -516,7 +523,11 @@ function toOwners(object: KubeObject, id: string): readonly JsonOperation[] {
 /** Of a patch that the server, its policies or its rules on managedFields do not take, a webhook that fails at it included. */
 const refusals: ReadonlySet<number> = new Set([400, 403, 409, 422, 500])
 
-/** Takes the notes of these off their object, where the value is back as a field of its former owners, changes nothing else, and writes down why they are closed. Refused (422) where somebody wrote a note meanwhile. Throws ApiError. */
+/**
+ * Takes the notes of these off their object, where the value is back as a field of its former owners, changes nothing else, and writes down why they are closed. With a `why` the field
+ * stays as kvup set it, and that is written down first: killed in between, a run finds the note and does it again, where without one it would find a saved value that is missing.
+ * Refused (422) where somebody wrote a note meanwhile. Throws ApiError.
+ */
 export async function closeNoted(
   { reader, writer, journal }: { reader: Reader; writer: Writer; journal: Pick<Journal, 'release'> },
   { kind, ref }: { kind: Kind; ref: Ref },
@@ -528,11 +539,15 @@ export async function closeNoted(
     return found.is === 'object' ? found.object : undefined
   }
   const write = (operations: readonly JsonOperation[]) => writer.jsonPatch(kind, ref, operations)
-  for (const id of why === undefined ? ids : []) await giveToOwners({ read, write }, id)
+  const release = async () => {
+    for (const id of ids) await journal.release(id, why)
+  }
+  if (why !== undefined) await release()
+  else for (const id of ids) await giveToOwners({ read, write }, id)
   const object = await read()
   const operations = object === undefined ? [] : removingNotes(object, ids)
   if (operations.length > 0) await writer.jsonPatch(kind, ref, operations)
-  for (const id of ids) await journal.release(id, why)
+  if (why === undefined) await release()
 }
 
 const pointerTo = (key: string): string =>
@@ -562,6 +577,19 @@ function isOverridden(
   const now = valueAt(object, pathOf(path))
   if (taken === undefined) return now === undefined || now === null || isEmptyList(now)
   return isDeepStrictEqual(now, taken.value) || (Array.isArray(now) && now.includes(taken.value))
+}
+
+/** Why such a change is closed and stays. */
+export const acceptedStep = 'the platform has accepted a step'
+
+/** Killed between taking its note off and writing that down, a run of an older build leaves such a claim (its field reads as kvup set it, and stays so). */
+function isPast(object: KubeObject, { id, at, object: { uid } }: Override): boolean {
+  const history = valueAt(object, ['status', 'history'])
+  if (families[familyOf(id)]?.untilAccepted !== true || object.metadata.uid !== uid) return false
+  return (
+    Array.isArray(history) &&
+    history.some((one) => isRecord(one) && Date.parse(String(one['startedTime'])) >= Date.parse(at))
+  )
 }
 
 const isEmptyList = (value: unknown): boolean => Array.isArray(value) && value.length === 0

@@ -332,6 +332,8 @@ export async function closeMethodsOverride(
   const { reader, writer, journal } = cx
   const stored = await storedNow(reader, found)
   const owner = 'is' in stored ? found : stored
+  // Where the value stays, what it was is missing without its note: that it is closed is written down first.
+  if (why !== undefined) await journal.release(overrideId, why)
   const holding = await readOwner(reader, owner)
   if (hasNote(holding, overrideId)) {
     await ensureStillStored(reader, owner)
@@ -341,7 +343,7 @@ export async function closeMethodsOverride(
   const below = passesOn(owner) ? await readOwner(reader, kubevirt) : undefined
   if (below && hasNote(below, overrideId))
     await writer.mergePatch(kubevirt.kind, kubevirt.ref, patchAt([], below, noNote(overrideId)))
-  await journal.release(overrideId, why)
+  if (why === undefined) await journal.release(overrideId)
 }
 
 /** What to do when somebody changed the borrowed setting meanwhile. */

@@ -2,7 +2,7 @@ import { isRecord } from '../../kube/object.ts'
 import { type ClusterVersion, ClusterVersions } from '../../kube/kinds/openshift-kinds.ts'
 import type { PlatformStatus } from '../../openshift/platform-status.ts'
 import type { Override } from '../../engine/journal.ts'
-import { closeNoted, removingNotes } from '../../engine/overrides.ts'
+import { acceptedStep, closeNoted, removingNotes } from '../../engine/overrides.ts'
 import type { ReadContext, Step, StepContext, StepState } from '../../engine/step.ts'
 import { blocked } from '../../kube/errors.ts'
 import { minutes, seconds } from '../../kube/clock.ts'
@@ -63,8 +63,7 @@ export function updateAccepted(accepting: Accepting): Step {
     },
     async apply(cx) {
       const { platformStatus } = await readPlatform(cx.reader)
-      if (isAccepted(platformStatus, stop))
-        await closeNoted(cx, theOne, untilAccepted, 'the platform has accepted a step')
+      if (isAccepted(platformStatus, stop)) await closeNoted(cx, theOne, untilAccepted, acceptedStep)
       else await withdraw(cx, accepting.name)
     },
   }
@@ -107,9 +106,7 @@ async function withdraw(cx: StepContext, name: string): Promise<void> {
 
 function whyNotOurs({ spec }: ClusterVersion, { target }: PlatformStatus): string {
   const asked = spec?.desiredUpdate?.version
-  return asked !== undefined && asked === target
-    ? 'the platform has accepted a step'
-    : 'it was withdrawn already'
+  return asked !== undefined && asked === target ? acceptedStep : 'it was withdrawn already'
 }
 
 function notTakenBack(version: string): Error {

@@ -3,7 +3,7 @@ import type { Reader } from '../../kube/cluster.ts'
 import { openOverrides } from '../../engine/overrides.ts'
 import { narrowedLine } from '../../output/kvup-words.ts'
 import { type Version, versionOf } from '../../releases/release-versions.ts'
-import { type ForecastItem, jointly, type Judging, outcomes } from './vm-forecast.ts'
+import { jointly, type Judging } from './vm-forecast.ts'
 import { type Span, speedOf, type WholeTime } from './migration-time.ts'
 import { homeOf, listKubeVirts, type ReadCluster } from '../../kubevirt/snapshot.ts'
 import { lateRemarks, nodesIn, readRoom, type Room } from './cluster-room.ts'
@@ -22,8 +22,6 @@ import {
 } from '../workload-updater.ts'
 import { keptMethods, overrideId } from '../update-methods.ts'
 import type { Counts, ForecastPage, ForecastTotals, NamespaceTotals } from './forecast-report.ts'
-import type { CommandContext } from '../../kube/world.ts'
-import { usageError } from '../../kube/errors.ts'
 import type { SelectedVms } from '../vm.ts'
 
 /** What was asked for, and what is left of the rows once they are printed. */
@@ -103,46 +101,6 @@ function nextOf(
   return interrupted > 0 ? 'kvup workloads pause-updates' : narrowedLine('kvup workloads outdated', selection)
 }
 
-interface SavedForecast {
-  asOf: string
-  to?: string
-  items: readonly ForecastItem[]
-}
-
-export async function savedForecast({ world }: CommandContext, file: string): Promise<SavedForecast> {
-  const text = file === '-' ? await world.readStdin() : await read(world, file)
-  try {
-    const saved: unknown = JSON.parse(text)
-    if (isForecast(saved)) return saved
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error
-  }
-  throw usageError('not-a-forecast', `${JSON.stringify(file)} has no forecast`, {
-    remedy: 'kvup workloads forecast -o json > forecast.json     before VMs are moved',
-  })
-}
-
-async function read(world: CommandContext['world'], file: string): Promise<string> {
-  try {
-    return await world.readText(file)
-  } catch (cause) {
-    throw usageError('no-such-file', `cannot read ${JSON.stringify(file)}`, { cause })
-  }
-}
-
-function isForecast(saved: unknown): saved is SavedForecast {
-  const { kind, asOf, items } = (saved ?? {}) as Record<string, unknown>
-  return (
-    kind === 'WorkloadForecast' && typeof asOf === 'string' && Array.isArray(items) && items.every(isItem)
-  )
-}
-
-function isItem(item: unknown): item is ForecastItem {
-  const { namespace, name, outcome } = (item ?? {}) as Record<string, unknown>
-  const known = outcome === undefined || outcomes.some((one) => one === outcome)
-  return typeof namespace === 'string' && typeof name === 'string' && known
-}
-
 /** Besides its `items`, which are ForecastItem. Times are RFC 3339. */
 export interface ForecastDocument {
   apiVersion: 'kvup.io/v1alpha1'
@@ -167,16 +125,6 @@ export interface ForecastDocument {
   unread: readonly UnreadPart[]
   remarks: readonly string[]
   next?: string
-}
-
-/** Besides its `items`, which are ScoredItem. Times are RFC 3339. */
-export interface ForecastScoreDocument {
-  apiVersion: 'kvup.io/v1alpha1'
-  kind: 'WorkloadForecast'
-  asOf: string
-  /** When the forecast was made, and for which version. */
-  forecastOf: { asOf: string; to?: string }
-  score: { total: number; agreed: number; unknown: number }
 }
 
 export const judgingOf = async (basis: Promise<Basis>) => (await basis).judging

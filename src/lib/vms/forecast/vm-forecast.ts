@@ -267,18 +267,11 @@ export const outcomes: readonly Outcome[] = [
   'is down',
 ]
 
-/** What the server says to the eviction of its pod, asked as a dry run. */
-export interface Probe {
-  answer: 'allowed' | 'evacuates' | 'denied' | 'not asked'
-  /** The server's words. */
-  message?: string
-}
-
 /** One VM, as a row and as an item of the document. */
 export interface ForecastItem {
   namespace: string
   name: string
-  /** Of the VMI: `--score` tells by it whether it is another one. Absent: none runs. */
+  /** Of the VMI. Absent: none runs. */
   uid?: string
   node?: string
   /** The image that it runs. */
@@ -292,7 +285,6 @@ export interface ForecastItem {
   remedy: readonly string[]
   /** How long its migration takes, in seconds. */
   seconds?: Span
-  probe?: Probe
 }
 
 /** What is said of a VMI whatever becomes of it. */

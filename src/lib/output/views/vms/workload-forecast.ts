@@ -1,12 +1,12 @@
 import { spanText } from '../../../kube/duration.ts'
 import type { ForecastItem, Outcome } from '../../../vms/forecast/vm-forecast.ts'
-import type { Counts, ScoredItem } from '../../../vms/forecast/forecast-report.ts'
+import type { Counts } from '../../../vms/forecast/forecast-report.ts'
 import type { Span } from '../../../vms/forecast/migration-time.ts'
 import { count, wrap } from '../../text.ts'
 import type { Column, Paint, RowsView, Tone } from '../../printer.ts'
 import { selectionText, unreadLines } from '../report-lines.ts'
 import { outcomesText, outcomeTexts, type Said } from './outdated-workloads.ts'
-import type { ForecastDocument, ForecastScoreDocument } from '../../../vms/forecast/forecast-document.ts'
+import type { ForecastDocument } from '../../../vms/forecast/forecast-document.ts'
 
 export const forecastView: RowsView<ForecastItem, ForecastDocument> = {
   columns: columns(),
@@ -31,7 +31,6 @@ function columns(): readonly Column<ForecastItem>[] {
       tone: toneOf,
     },
     { name: 'TAKES', cell: ({ seconds }) => seconds && rangeText(seconds), wide: true },
-    { name: 'PROBE', cell: ({ probe }) => probe?.answer, wide: true },
     { name: 'WHY', holds: 'text', cell: ({ why }) => why.map(({ text }) => text).join('; ') },
     { name: 'HELPS', holds: 'command', cell: ({ remedy }) => remedy.join(' && '), wide: true },
   ]
@@ -96,27 +95,4 @@ function summary({ totals, selection, to, next }: ForecastDocument, paint: Paint
   const how = countsText(byOutcome) || 'their outcome is unknown'
   const after = to === undefined ? '' : ` after ${to}`
   return `${paint.strong(count(total, 'VM'))}${where}${after}: ${how}${already}${then}`
-}
-
-export const forecastScoreView: RowsView<ScoredItem, ForecastScoreDocument> = {
-  columns: [
-    { name: 'NAMESPACE', cell: ({ namespace }) => namespace },
-    { name: 'NAME', cell: ({ name }) => name },
-    { name: 'FORECAST', cell: ({ outcome }) => outcomeWords[outcome].one },
-    { name: 'BECAME', cell: ({ became }) => (became === 'runs' ? 'runs' : outcomeWords[became].one) },
-    { name: 'AGREES', cell: ({ agreed }) => (agreed ? 'yes' : 'no'), tone: scoreTone },
-  ],
-  name: ({ name }) => `virtualmachine.kubevirt.io/${name}`,
-  below: ({ score: { total, agreed, unknown } }, paint) => [
-    `${scored(total, agreed, paint)}${unknown === 0 ? '' : `; ${unknown} had no forecast`}`,
-  ],
-}
-
-function scoreTone({ agreed }: ScoredItem): Tone {
-  return agreed ? 'good' : 'bad'
-}
-
-function scored(total: number, agreed: number, paint: Paint): string {
-  const text = `the forecast was right for ${agreed} of ${total} VMs`
-  return agreed === total ? paint.good(text) : paint.warn(text)
 }
