@@ -1,3 +1,4 @@
+import { blocker } from '../releases/hop-findings.ts'
 import { someOf } from '../kube/text.ts'
 import { ApiError, isConflict } from '../kube/errors.ts'
 import type { Access, JsonOperation, Reader, Writer } from '../kube/cluster.ts'
@@ -182,15 +183,12 @@ const longest = 60
 export function conflictFindings(changes: readonly ObjectChange[]) {
   const disputed = changes.filter((change) => change.conflicts.length > 0)
   if (disputed.length === 0) return []
-  return [
-    {
-      id: 'manifest-conflicts',
-      level: 'blocker' as const,
-      summary: `another tool owns fields that the manifest sets: ${disputed.flatMap(words).join('; ')}`,
-      remedy: ['set these fields in that tool as the manifest has them'],
-      objects: disputed.map(({ wanted }) => nameOf(wanted)),
-    },
-  ]
+  return blocker({
+    id: 'manifest-conflicts',
+    summary: `another tool owns fields that the manifest sets: ${disputed.flatMap(words).join('; ')}`,
+    remedy: ['set these fields in that tool as the manifest has them'],
+    objects: disputed.map(({ wanted }) => nameOf(wanted)),
+  })
 }
 
 function words({ wanted, conflicts }: ObjectChange): string[] {

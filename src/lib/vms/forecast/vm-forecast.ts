@@ -33,7 +33,7 @@ import {
 } from './migration-time.ts'
 import { forbiddenBy, nodesIn, readRoom, refusedBy, type Room } from './cluster-room.ts'
 import { counted } from '../../kube/text.ts'
-import type { HopFinding } from '../../releases/hop-findings.ts'
+import { type HopFinding, blocker } from '../../releases/hop-findings.ts'
 import { type Outlook, outlookOf, type Reason, reason } from '../vm-outlook.ts'
 import { condition } from '../../kube/object.ts'
 import { demandOf, domainOf, placeFor, refusalsText, startDemandOf } from './launcher-placement.ts'
@@ -208,15 +208,12 @@ export function evictionFinding(
   remedy: readonly string[] = [],
 ): readonly HopFinding[] {
   if (!methods.includes('Evict') || forecast.interrupted.length === 0) return []
-  return [
-    {
-      id: 'evictions',
-      level: 'blocker',
-      summary: `Evict is among workloadUpdateMethods: when automatic VM updates resume, KubeVirt ${forecastText(forecast)}`,
-      objects: forecast.interrupted.slice(0, 20),
-      remedy,
-    },
-  ]
+  return blocker({
+    id: 'evictions',
+    summary: `Evict is among workloadUpdateMethods: when automatic VM updates resume, KubeVirt ${forecastText(forecast)}`,
+    objects: forecast.interrupted.slice(0, 20),
+    remedy,
+  })
 }
 
 /**
@@ -225,14 +222,11 @@ export function evictionFinding(
 function newerLaunchersFinding(methods: readonly string[], { counts }: Forecast): readonly HopFinding[] {
   const { restart = 0 } = counts
   if (!methods.includes('LiveMigrate') || restart === 0) return []
-  return [
-    {
-      id: 'newer-launchers',
-      level: 'blocker',
-      summary: `${counted(restart, 'VM', ['runs', 'run'])} a newer virt-launcher than KubeVirt: with automatic VM updates KubeVirt forever retries to migrate ${restart === 1 ? 'it' : 'each'} to the older one, and fails`,
-      remedy: ['kvup workloads outdated     lists them, and the line that restarts them'],
-    },
-  ]
+  return blocker({
+    id: 'newer-launchers',
+    summary: `${counted(restart, 'VM', ['runs', 'run'])} a newer virt-launcher than KubeVirt: with automatic VM updates KubeVirt forever retries to migrate ${restart === 1 ? 'it' : 'each'} to the older one, and fails`,
+    remedy: ['kvup workloads outdated     lists them, and the line that restarts them'],
+  })
 }
 
 /** What stands against resuming automatic VM updates with these methods: what `kvup workloads resume-updates` refuses for, and all that offers that line asks here first. */

@@ -11,7 +11,7 @@ import { type Manager, managerOf } from '../../kubevirt/installation.ts'
 import { ApiError, blocked, KvupError } from '../../kube/errors.ts'
 import { storedHyperConverged } from '../../openshift/hyperconverged.ts'
 import type { ReadContext, StepContext, StepState, Watched } from '../../engine/step.ts'
-import type { HopFinding } from '../../releases/hop-findings.ts'
+import { type HopFinding, blocker } from '../../releases/hop-findings.ts'
 import { readRefusal } from '../../kube/access-rights.ts'
 import { type Deployment, Deployments } from '../../kube/kinds/workload-kinds.ts'
 import { CustomResourceDefinitions } from '../../kube/kinds/extension-kinds.ts'
@@ -234,15 +234,12 @@ export function ownerFinding(owner: SettingsOwner, holding: KubeObject): readonl
   if (manager?.kind !== 'helm' && manager?.kind !== 'gitops') return []
   const whose = [manager.owner ?? manager.kind, manager.name].filter(Boolean).join(' ')
   const what = passesOn(owner) ? owner.kind.kind : 'KubeVirt'
-  return [
-    {
-      id: `managed-by-${manager.kind}`,
-      level: 'blocker',
-      summary: `${what} belongs to ${whose}: its next sync reverts what kvup writes`,
-      objects: [`${owner.kind.kind.toLowerCase()}/${owner.ref.name}`],
-      remedy: [`change ${owner.strategy.join('.')} where ${whose} has it from`],
-    },
-  ]
+  return blocker({
+    id: `managed-by-${manager.kind}`,
+    summary: `${what} belongs to ${whose}: its next sync reverts what kvup writes`,
+    objects: [`${owner.kind.kind.toLowerCase()}/${owner.ref.name}`],
+    remedy: [`change ${owner.strategy.join('.')} where ${whose} has it from`],
+  })
 }
 
 /**

@@ -33,7 +33,7 @@ import { isOfVm, lostData, restartLine, runStrategyOf } from '../vm.ts'
 import { effectiveEviction } from '../workload-updater.ts'
 import { readAhead } from '../../kube/read-cache.ts'
 import { blocked, isNotFound } from '../../kube/errors.ts'
-import type { HopFinding } from '../../releases/hop-findings.ts'
+import { type HopFinding, blocker } from '../../releases/hop-findings.ts'
 import type { DryRunStep } from '../../engine/procedure-dry-run.ts'
 
 interface Lending {
@@ -268,15 +268,12 @@ export function unblockFindings(reads: readonly VmRead[]): readonly HopFinding[]
   const [first] = losing
   if (first === undefined) return []
   const names = `${losing.slice(0, 3).join(', ')}${losing.length > 3 ? ', …' : ''}`
-  return [
-    {
-      id: 'data-loss',
-      level: 'blocker',
-      summary: `once ${losing.length === 1 ? 'it is' : 'they are'} restarted or evicted, data on volumes in the pod is lost: ${names}`,
-      remedy: ['kvup explain data-loss'],
-      objects: losing,
-    },
-  ]
+  return blocker({
+    id: 'data-loss',
+    summary: `once ${losing.length === 1 ? 'it is' : 'they are'} restarted or evicted, data on volumes in the pod is lost: ${names}`,
+    remedy: ['kvup explain data-loss'],
+    objects: losing,
+  })
 }
 
 /** One VM. */

@@ -1,3 +1,4 @@
+import { blocker } from '../../../releases/hop-findings.ts'
 import type { Finding } from '../../../checks/check-definition.ts'
 import { itemsOf } from '../../../kube/known.ts'
 import {
@@ -116,15 +117,12 @@ function going(id: 'kubevirt-deleting' | 'hyperconverged-deleting', object: Kube
   const resource = id.replace('-deleting', '')
   const summary = beingDeleted(`${resource}s`, object)
   if (summary === undefined) return []
-  return [
-    {
-      id,
-      level: 'blocker',
-      summary,
-      objects: [`${resource}/${object.metadata.name}`],
-      remedy: ['kvup status'],
-    },
-  ]
+  return blocker({
+    id,
+    summary,
+    objects: [`${resource}/${object.metadata.name}`],
+    remedy: ['kvup status'],
+  })
 }
 
 /** What OLM has to offer the next operator with. */
