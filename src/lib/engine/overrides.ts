@@ -9,7 +9,7 @@ import {
   NodeHealthChecks,
 } from '../kube/kinds/openshift-kinds.ts'
 import { NotSavedError } from '../kube/saved/saved-cluster.ts'
-import { ApiError, isNotFound, KvupError } from '../kube/errors.ts'
+import { ApiError, isNotFound, orElse } from '../kube/errors.ts'
 import type { Journal, Override } from './journal.ts'
 import { isDeepStrictEqual } from 'node:util'
 import { ownersFrom, ownershipBack, ownersOfField } from '../kube/field-owners.ts'
@@ -187,12 +187,11 @@ export async function openOverrides(
   reader: Reader,
   namespace: string,
 ): Promise<{ overrides: readonly Override[] } | { unread: string }> {
-  try {
-    return { overrides: await new Overrides(reader, namespace).open() }
-  } catch (error) {
-    if (error instanceof KvupError) return { unread: error.message }
-    throw error
-  }
+  const open = new Overrides(reader, namespace).open()
+  return orElse(
+    open.then((overrides) => ({ overrides })),
+    ({ message }) => ({ unread: message }),
+  )
 }
 
 /** By any view of the very object. */

@@ -17,7 +17,7 @@ import { ValidatingWebhooks } from '../kube/kinds/extension-kinds.ts'
 import { VirtualMachines } from '../kube/kinds/kubevirt-kinds.ts'
 import type { Doubt } from '../kubevirt/rollout-status.ts'
 import { countWorkloads } from '../kubevirt/snapshot.ts'
-import { ApiError, blocked, KvupError } from '../kube/errors.ts'
+import { ApiError, asFarAsRead, blocked, type KvupError } from '../kube/errors.ts'
 import { readOwner } from '../vms/strategy/settings-owner.ts'
 import type { RehearsalComparison } from '../engine/journal.ts'
 import type { JournalReader, ReadContext, RunEvent, RunOutcome } from '../engine/step.ts'
@@ -371,23 +371,15 @@ export class VmsOfRun {
   }
 
   /** With what keeps VMs that do not run, and what is wrong with migrations; as it is where the cluster does not answer. */
-  async #explained(vmsSnapshot: VmsSnapshot): Promise<VmsSnapshot> {
-    try {
-      return await explainVms(this.#reader, vmsSnapshot, { at: this.#clock.now(), version: undefined })
-    } catch (error) {
-      if (error instanceof KvupError) return vmsSnapshot
-      throw error
-    }
+  #explained(vmsSnapshot: VmsSnapshot): Promise<VmsSnapshot> {
+    const asked = explainVms(this.#reader, vmsSnapshot, { at: this.#clock.now(), version: undefined })
+    return asFarAsRead(asked, vmsSnapshot)
   }
 
   /** Undefined where the cluster does not answer, or does not let us. */
   async #tryRead(): Promise<VmsSnapshot | undefined> {
-    try {
-      return itemsOf(await this.#read())[0]
-    } catch (error) {
-      if (error instanceof KvupError) return undefined
-      throw error
-    }
+    const read = await asFarAsRead(this.#read())
+    return read && itemsOf(read)[0]
   }
 
   /** Also one that was edited meanwhile: KubeVirt itself edits VMs, and one that is down is never passed over. */

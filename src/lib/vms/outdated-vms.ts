@@ -1,5 +1,5 @@
 import { openOverrides } from '../engine/overrides.ts'
-import type { Reader } from '../kube/cluster.ts'
+import { type Reader, orUnserved } from '../kube/cluster.ts'
 import { type VirtualMachineInstance, VirtualMachineInstances } from '../kube/kinds/kubevirt-kinds.ts'
 import { ApiError, isNotFound } from '../kube/errors.ts'
 import {
@@ -374,15 +374,11 @@ export async function countUnlabelled(reader: Reader, snapshot: Snapshot): Promi
   const image = launcherImage(snapshot)
   if (image === undefined) return 0
   let count = 0
-  try {
-    for await (const page of reader.pages(VirtualMachineInstances, { labels: `!${outdatedLabel}` }))
-      count += page.items.filter(({ status }) => {
-        const launcher = status?.launcherContainerImageVersion
-        return status?.phase === 'Running' && launcher !== undefined && launcher !== '' && launcher !== image
-      }).length
-  } catch (error) {
-    if (!isNotFound(error)) throw error
-  }
+  for await (const page of orUnserved(reader.pages(VirtualMachineInstances, { labels: `!${outdatedLabel}` })))
+    count += page.items.filter(({ status }) => {
+      const launcher = status?.launcherContainerImageVersion
+      return status?.phase === 'Running' && launcher !== undefined && launcher !== '' && launcher !== image
+    }).length
   return count
 }
 

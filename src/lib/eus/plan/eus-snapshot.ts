@@ -39,7 +39,7 @@ import {
 } from '../../openshift/eus-window.ts'
 import { compareMinors, minorOfPlatform } from '../../releases/release-versions.ts'
 import { type Clock, hours } from '../../kube/clock.ts'
-import { blocked, forbidden, isNotFound, KvupError, usageError } from '../../kube/errors.ts'
+import { blocked, forbidden, isNotFound, KvupError, usageError, orElse } from '../../kube/errors.ts'
 import { clusterEvictionOf, lostData, runStrategyOf, vmName, Vms } from '../../vms/vm.ts'
 import { listBlockers } from '../../vms/unblock/unblock-vms.ts'
 import type { Kind } from '../../kube/object.ts'
@@ -252,12 +252,10 @@ async function methodsNow(
   if (kubevirt === undefined) return { methods: { known: false, why: 'there is no KubeVirt' }, ...not }
   const override = itemsOf(overrides).find(({ id }) => id === overrideId)
   if (override) return { methods: { known: true, items: [keptMethods(override)] }, ...not }
-  try {
-    return await methodsOn(reader, kubevirt)
-  } catch (error) {
-    if (error instanceof KvupError) return { methods: { known: false, why: error.message }, ...not }
-    throw error
-  }
+  return orElse(methodsOn(reader, kubevirt), ({ message }) => ({
+    methods: { known: false, why: message },
+    ...not,
+  }))
 }
 
 async function methodsOn(reader: Reader, kubevirt: KubeVirt): Promise<Methods> {

@@ -20,7 +20,7 @@ import {
   volumesBefore,
 } from '../baseline.ts'
 import type { RunEvent } from '../../engine/step.ts'
-import { asFarAsRead, KvupError } from '../../kube/errors.ts'
+import { asFarAsRead } from '../../kube/errors.ts'
 
 /** What is compared with the time before the window. */
 type Comparison = Pick<
@@ -156,15 +156,11 @@ export function observeWindow(
 }
 
 /** What was done is done; that its VMs could not be compared is said. */
-async function whatChanged(comparing: Promise<Compared | undefined>) {
-  try {
-    const compared = await comparing
-    return compared && toldOf(compared)
-  } catch (error) {
-    if (error instanceof KvupError) return { unread: ['VMs and volumes'] }
-    throw error
-  }
-}
+const whatChanged = (comparing: Promise<Compared | undefined>) =>
+  asFarAsRead(
+    comparing.then((compared) => compared && toldOf(compared)),
+    { unread: ['VMs and volumes'] },
+  )
 
 function toldOf({ since, changes, counts, differences, unread }: Compared) {
   return {

@@ -24,7 +24,7 @@ import {
 } from '../../engine/change.ts'
 import { stopOf } from '../../upgrade/upgrade-report.ts'
 import { lostSince, RunCensus } from '../../vms/census/run-census.ts'
-import { ApiError, approvalNeeded, type ExitCode, exitCode, KvupError } from '../../kube/errors.ts'
+import { ApiError, approvalNeeded, type ExitCode, exitCode, KvupError, orElse } from '../../kube/errors.ts'
 import type { WindowSnapshot } from './window-snapshot.ts'
 import type { CensusCircumstances } from '../../vms/census/vm-census.ts'
 import { armedByOthersText, ourRequest, readPlatform } from '../steps/cluster-version-status.ts'
@@ -198,12 +198,9 @@ async function ended(
 
 /** Nobody waits for these any more: it is said that they are so. */
 async function leftOver({ cluster, window }: WindowSnapshot): Promise<readonly string[]> {
-  try {
-    return await leftAsItIs(cluster.reader, window.kubevirt)
-  } catch (error) {
-    if (error instanceof KvupError) return [`kvup could not read what is still paused: ${error.message}`]
-    throw error
-  }
+  return orElse(leftAsItIs(cluster.reader, window.kubevirt), ({ message }) => [
+    `kvup could not read what is still paused: ${message}`,
+  ])
 }
 
 /** A run that ends early says what is borrowed, what is armed, and which line goes on. Before it began nothing was changed, and a refusal has its own remedy. */

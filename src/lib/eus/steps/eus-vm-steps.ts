@@ -1,4 +1,4 @@
-import type { Reader } from '../../kube/cluster.ts'
+import { type Reader, orUnserved } from '../../kube/cluster.ts'
 import { type KubeVirt, VirtualMachineInstances } from '../../kube/kinds/kubevirt-kinds.ts'
 import { outdatedOnes } from '../../kubevirt/snapshot.ts'
 import type { ReadContext, Step, StepState, Waiting } from '../../engine/step.ts'
@@ -6,7 +6,7 @@ import { evictionFinding, forecastOutdated, forecastText } from '../../vms/forec
 import { readOwner, type SettingsOwner } from '../../vms/strategy/settings-owner.ts'
 import { keptMethods, methodsOf, overrideOn, type Owner } from '../../vms/update-methods.ts'
 import { vmName } from '../../vms/vm.ts'
-import { ApiError, isNotFound } from '../../kube/errors.ts'
+import { ApiError } from '../../kube/errors.ts'
 import { minutes, seconds } from '../../kube/clock.ts'
 import type { EusRequest } from '../window.ts'
 import { type UpdatesPause, workloadsMoved } from '../../vms/vms-updated.ts'
@@ -81,12 +81,8 @@ export function noneOutdated(
 
 async function outdatedVms(reader: Reader): Promise<readonly string[]> {
   const names: string[] = []
-  try {
-    for await (const { items } of reader.pages(VirtualMachineInstances, outdatedOnes))
-      names.push(...items.filter(({ status }) => status?.phase === 'Running').map(vmName))
-  } catch (error) {
-    if (!isNotFound(error)) throw error
-  }
+  for await (const { items } of orUnserved(reader.pages(VirtualMachineInstances, outdatedOnes)))
+    names.push(...items.filter(({ status }) => status?.phase === 'Running').map(vmName))
   return names
 }
 

@@ -17,7 +17,7 @@ import {
 import { type EusWindow, keyOf } from '../window.ts'
 import { Nodes } from '../../kube/kinds/core-kinds.ts'
 import type { Meanwhile } from '../../vms/pause-updates.ts'
-import type { Reader } from '../../kube/cluster.ts'
+import { type Reader, orUnserved } from '../../kube/cluster.ts'
 import { isAccepted, readPlatform, type Stop } from './cluster-version-status.ts'
 import { readOwner } from '../../vms/strategy/settings-owner.ts'
 import type { Owner } from '../../vms/update-methods.ts'
@@ -27,7 +27,6 @@ import {
   VirtualMachineInstances,
 } from '../../kube/kinds/kubevirt-kinds.ts'
 import { condition } from '../../kube/object.ts'
-import { isNotFound } from '../../kube/errors.ts'
 import { clusterEvictionOf, vmName } from '../../vms/vm.ts'
 import { launcherResources, sharingOf } from '../../vms/forecast/launcher-placement.ts'
 import { type Place, type Places, readPlaces } from '../../vms/forecast/cluster-room.ts'
@@ -315,12 +314,8 @@ async function loadOf(reader: Reader, kubevirt: KubeVirt, nodes: ReadonlySet<str
 }
 
 async function* running(reader: Reader): AsyncGenerator<VirtualMachineInstance> {
-  try {
-    for await (const { items } of reader.pages(VirtualMachineInstances))
-      yield* items.filter(({ status }) => status?.phase === 'Running')
-  } catch (error) {
-    if (!isNotFound(error)) throw error
-  }
+  for await (const { items } of orUnserved(reader.pages(VirtualMachineInstances)))
+    yield* items.filter(({ status }) => status?.phase === 'Running')
 }
 
 /** Undefined where the room on a node is not known. */

@@ -1,11 +1,10 @@
-import type { Reader } from '../../kube/cluster.ts'
+import { type Reader, orUnserved } from '../../kube/cluster.ts'
 import {
   type VirtualMachine,
   type VirtualMachineInstance,
   VirtualMachineInstances,
   VirtualMachines,
 } from '../../kube/kinds/kubevirt-kinds.ts'
-import { isNotFound } from '../../kube/errors.ts'
 import { runStrategyOf, Vms } from '../vm.ts'
 import { pagesAllowed, type Unread } from '../../kube/readable-pages.ts'
 import { reason } from '../vm-outlook.ts'
@@ -41,14 +40,6 @@ export async function* listForecast(
 ): AsyncGenerator<ForecastPage> {
   yield* orUnserved(instancesIn(reader, wanted, judging))
   yield* orUnserved(down(reader, wanted))
-}
-
-async function* orUnserved(pages: AsyncIterable<ForecastPage>): AsyncGenerator<ForecastPage> {
-  try {
-    yield* pages
-  } catch (error) {
-    if (!isNotFound(error)) throw error
-  }
 }
 
 async function* instancesIn(

@@ -1,4 +1,4 @@
-import type { Reader, Where } from '../../kube/cluster.ts'
+import { type Reader, type Where, orUnserved } from '../../kube/cluster.ts'
 import type { Node } from '../../kube/kinds/core-kinds.ts'
 import {
   type KubeVirt,
@@ -9,7 +9,6 @@ import {
 import { parseImage } from '../../kubevirt/installation.ts'
 import { versionOf } from '../../releases/release-versions.ts'
 import { outdatedOnes } from '../../kubevirt/snapshot.ts'
-import { isNotFound } from '../../kube/errors.ts'
 import { clusterEvictionOf, isOfVm, lostData, placeBehind, restartLine, type Vm, vmName, Vms } from '../vm.ts'
 import {
   decisionOf,
@@ -193,12 +192,8 @@ export function forecastText(forecast: Forecast, { upTo = forecast.upTo ?? false
 }
 
 async function* running(reader: Reader, where: Where): AsyncGenerator<readonly VirtualMachineInstance[]> {
-  try {
-    for await (const page of reader.pages(VirtualMachineInstances, where))
-      yield page.items.filter((vmi) => vmi.status?.phase === 'Running')
-  } catch (error) {
-    if (!isNotFound(error)) throw error
-  }
+  for await (const page of orUnserved(reader.pages(VirtualMachineInstances, where)))
+    yield page.items.filter((vmi) => vmi.status?.phase === 'Running')
 }
 
 /** Giving Evict back interrupts VMs: that is accepted by name, not by --yes (contract "Temporary changes"). */

@@ -1,9 +1,8 @@
-import type { Reader } from '../../kube/cluster.ts'
+import { type Reader, orUnserved } from '../../kube/cluster.ts'
 import {
   type VirtualMachineInstanceMigration,
   VirtualMachineInstanceMigrations,
 } from '../../kube/kinds/kubevirt-kinds.ts'
-import { isNotFound } from '../../kube/errors.ts'
 import { pagesAllowed, type Unread } from '../../kube/readable-pages.ts'
 import { endOf, isFinished, isRunning, type Migration, migrationOf, vmOf } from './migration.ts'
 import { seconds } from '../../kube/clock.ts'
@@ -148,13 +147,9 @@ export async function readMigrations(
 ): Promise<MigrationsRead> {
   const ledger = new MigrationLedger()
   const unread: Unread[] = []
-  try {
-    for await (const page of pagesAllowed(reader, VirtualMachineInstanceMigrations, { namespace }))
-      if ('unread' in page) unread.push(page.unread)
-      else fold(page.items, ledger, each)
-  } catch (error) {
-    if (!isNotFound(error)) throw error
-  }
+  for await (const page of orUnserved(pagesAllowed(reader, VirtualMachineInstanceMigrations, { namespace })))
+    if ('unread' in page) unread.push(page.unread)
+    else fold(page.items, ledger, each)
   return { ledger, unread }
 }
 

@@ -1,4 +1,4 @@
-import type { Reader, Ref } from '../../kube/cluster.ts'
+import { type Reader, type Ref, orUnserved } from '../../kube/cluster.ts'
 import {
   type VirtualMachine,
   type VirtualMachineInstance,
@@ -32,7 +32,7 @@ import { condition } from '../../kube/object.ts'
 import { isOfVm, lostData, restartLine, runStrategyOf } from '../vm.ts'
 import { effectiveEviction } from '../workload-updater.ts'
 import { readAhead } from '../../kube/read-cache.ts'
-import { blocked, isNotFound } from '../../kube/errors.ts'
+import { blocked } from '../../kube/errors.ts'
 import { type HopFinding, blocker } from '../../releases/hop-findings.ts'
 import type { DryRunStep } from '../../engine/procedure-dry-run.ts'
 
@@ -235,13 +235,9 @@ export async function listBlockers(
 ): Promise<Blockers> {
   const vms: VmRef[] = []
   const bare: VmRef[] = []
-  try {
-    for await (const { items } of readAhead(reader.pages(VirtualMachineInstances, { namespace })))
-      for (const vmi of items.filter((one) => isDenied(one, clusterEviction)))
-        (isOfVm(vmi) ? vms : bare).push(refOf(vmi))
-  } catch (error) {
-    if (!isNotFound(error)) throw error
-  }
+  for await (const { items } of orUnserved(readAhead(reader.pages(VirtualMachineInstances, { namespace }))))
+    for (const vmi of items.filter((one) => isDenied(one, clusterEviction)))
+      (isOfVm(vmi) ? vms : bare).push(refOf(vmi))
   return { vms, bare }
 }
 

@@ -19,9 +19,8 @@ import {
 import type { FailedVm, Pacing, Stop, Traffic } from './pacing.ts'
 import { waitsForRestart } from '../rollout/restart-required.ts'
 import { type Candidate, candidateOf, otherCanaryLine, type WaveRunWanted } from './waves.ts'
-import type { Reader } from '../../kube/cluster.ts'
+import { type Reader, orUnserved } from '../../kube/cluster.ts'
 import { condition } from '../../kube/object.ts'
-import { isNotFound } from '../../kube/errors.ts'
 import { lostData, runStrategyOf, vmName } from '../vm.ts'
 import { isMigrating } from '../workload-updater.ts'
 import { pagesAllowed, type Unread } from '../../kube/readable-pages.ts'
@@ -264,13 +263,9 @@ async function waitingVms(
   unread: Unread[],
 ): Promise<Map<string, Waiting>> {
   const waiting = new Map<string, Waiting>()
-  try {
-    for await (const page of pagesAllowed(reader, VirtualMachines, { namespace, labels }))
-      if ('unread' in page) unread.push(page.unread)
-      else page.items.filter(waitsForRestart).forEach((vm) => waiting.set(vmName(vm), waitingOf(vm)))
-  } catch (error) {
-    if (!isNotFound(error)) throw error
-  }
+  for await (const page of orUnserved(pagesAllowed(reader, VirtualMachines, { namespace, labels })))
+    if ('unread' in page) unread.push(page.unread)
+    else page.items.filter(waitsForRestart).forEach((vm) => waiting.set(vmName(vm), waitingOf(vm)))
   return waiting
 }
 
