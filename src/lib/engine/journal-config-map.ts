@@ -139,13 +139,11 @@ type JournalText = Record<keyof JournalContent, string>
 /** The key of the overrides before 22 November: what lies there is a claim like any other, and moved with the next write. */
 const formerKey = 'loans'
 
-function writeJournal({ entries, overrides, kept }: JournalContent): JournalText {
-  return {
-    entries: lines(entries),
-    overrides: lines(overrides),
-    kept: lines(Object.entries(kept).map(([key, value]) => ({ key, value }))),
-  }
-}
+const writeJournal = ({ entries, overrides, kept }: JournalContent): JournalText => ({
+  entries: lines(entries),
+  overrides: lines(overrides),
+  kept: lines(Object.entries(kept).map(([key, value]) => ({ key, value }))),
+})
 
 /** A line that is no journal's, and why. */
 interface Garbled {

@@ -268,11 +268,9 @@ function isAtWork(started: string, { running }: Beside): boolean {
 
 const prefix = 'accepted: '
 
-function takenRisk({ step, text, user, by }: Entry): TakenRisk {
-  return {
-    id: step,
-    by,
-    ...(text.startsWith(prefix) && { reason: text.slice(prefix.length) }),
-    ...(user !== undefined && { user }),
-  }
-}
+const takenRisk = ({ step, text, user, by }: Entry): TakenRisk => ({
+  id: step,
+  by,
+  ...(text.startsWith(prefix) && { reason: text.slice(prefix.length) }),
+  ...(user !== undefined && { user }),
+})

@@ -242,12 +242,10 @@ export function coveredBy(document: Readonly<Record<string, unknown>>): {
 }
 
 /** Of a plan over several minors. */
-function pathOf(path: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  return {
-    ...picked(path, ['between', 'ends']),
-    steps: records(path['steps']).map(pathStepOf),
-  }
-}
+const pathOf = (path: Readonly<Record<string, unknown>>): Record<string, unknown> => ({
+  ...picked(path, ['between', 'ends']),
+  steps: records(path['steps']).map(pathStepOf),
+})
 
 const pathStepOf = (step: Readonly<Record<string, unknown>>): Record<string, unknown> => ({
   ...picked(step, ['from', 'to', 'method', 'manifest', 'kubernetes', 'vms']),

@@ -122,12 +122,10 @@ const keptNodes = (journal: JournalReader, name: string): Promise<Marks | undefi
   keptMarks(journal, windowKey(name, 'nodes'))
 
 /** As they were when the window was opened, or as they are now where nothing was kept yet. */
-export async function nodesBefore(
+export const nodesBefore = async (
   { reader, journal }: { reader: Reader; journal: JournalReader },
   name: string,
-): Promise<Marks> {
-  return (await keptNodes(journal, name)) ?? nodeMarks(reader)
-}
+): Promise<Marks> => (await keptNodes(journal, name)) ?? nodeMarks(reader)
 
 /** Nodes whose labels or taints are not what they were, and those that are gone (night E11). */
 export async function changedNodes(reader: Reader, before: Marks): Promise<Changed> {
@@ -157,12 +155,10 @@ function nodeText({ metadata: { labels = {} }, spec }: Node): string {
 const mostVolumes = 500
 
 /** As they were when the window was opened, or as they are now where nothing was kept yet. */
-export async function volumesBefore(
+export const volumesBefore = async (
   { reader, journal }: { reader: Reader; journal: JournalReader },
   name: string,
-): Promise<Marks> {
-  return (await keptMarks(journal, windowKey(name, 'volumes'))) ?? volumeMarks(reader)
-}
+): Promise<Marks> => (await keptMarks(journal, windowKey(name, 'volumes'))) ?? volumeMarks(reader)
 
 /** DataVolumes and claims that are other ones, or in another phase, and those that are gone (night E11). */
 export async function changedVolumes(reader: Reader, before: Marks): Promise<Changed> {

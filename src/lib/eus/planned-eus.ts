@@ -270,10 +270,8 @@ async function plannedSteps(
 }
 
 /** What was read of it already; of a saved cluster nothing is written. */
-function journalOf({ overrides }: PlannedEus['snapshot']): JournalReader {
-  return {
-    entries: async () => [],
-    overrides: async () => itemsOf(overrides),
-    kept: async () => undefined,
-  }
-}
+const journalOf = ({ overrides }: PlannedEus['snapshot']): JournalReader => ({
+  entries: async () => [],
+  overrides: async () => itemsOf(overrides),
+  kept: async () => undefined,
+})

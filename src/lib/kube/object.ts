@@ -51,12 +51,10 @@ export interface Condition {
 }
 
 /** The condition of that type, if the object has it. Absent and `Unknown` are different answers. */
-export function condition(
+export const condition = (
   of: { status?: { conditions?: Condition[] } },
   type: string,
-): Condition | undefined {
-  return of.status?.conditions?.find((c) => c.type === type)
-}
+): Condition | undefined => of.status?.conditions?.find((c) => c.type === type)
 
 /** Whether whoever acts on it has seen its spec as it is now. */
 export function isObserved(of: { metadata: Metadata; status?: { observedGeneration?: number } }): boolean {

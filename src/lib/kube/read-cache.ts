@@ -133,12 +133,10 @@ async function* failing(error: Error): AsyncGenerator<never> {
   throw error
 }
 
-function questionOf(
+const questionOf = (
   { apiVersion, plural, metadataOnly }: Kind,
   { namespace, name, labels, fields }: Where = {},
-): string {
-  return JSON.stringify([apiVersion, plural, metadataOnly, namespace, name, labels, fields])
-}
+): string => JSON.stringify([apiVersion, plural, metadataOnly, namespace, name, labels, fields])
 
 type Work = (reader: Reader) => unknown
 /** One of the works: the same may come twice. */

@@ -308,14 +308,12 @@ export const underWay = (what: string): Gap => ({ is: 'under-way', what })
  * What the KubeVirt resource itself lacks for being done, by KubeVirt's own definition: its conditions, its generation seen,
  * target equals observed (facts 1.5, the upstream tests' definition of done). Empty: KubeVirt says that it is done.
  */
-export function wordGaps(kubevirt: KubeVirt): readonly Gap[] {
-  return [
-    ...(kubevirt.metadata.deletionTimestamp ? [underWay(beingDeleted)] : []),
-    ...targetGap(kubevirt),
-    ...generationGap(kubevirt),
-    ...conditionGap(kubevirt),
-  ]
-}
+export const wordGaps = (kubevirt: KubeVirt): readonly Gap[] => [
+  ...(kubevirt.metadata.deletionTimestamp ? [underWay(beingDeleted)] : []),
+  ...targetGap(kubevirt),
+  ...generationGap(kubevirt),
+  ...conditionGap(kubevirt),
+]
 
 /** KubeVirt says that it is done with what its resource asks for. */
 export const saysDone = (kubevirt: KubeVirt): boolean => wordGaps(kubevirt).length === 0

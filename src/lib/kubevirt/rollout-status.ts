@@ -358,13 +358,11 @@ function operatorDoubts(snapshot: UpgradeSnapshot, operator: OperatorStatus): re
   return found
 }
 
-function missing(snapshot: UpgradeSnapshot, { name, kind }: ComponentStatus): Doubt {
-  return {
-    id: 'component-missing',
-    sentence: `there is no ${kind} ${name}, which every known release has`,
-    commands: [kubectl(snapshot, 'get daemonsets,deployments')],
-  }
-}
+const missing = (snapshot: UpgradeSnapshot, { name, kind }: ComponentStatus): Doubt => ({
+  id: 'component-missing',
+  sentence: `there is no ${kind} ${name}, which every known release has`,
+  commands: [kubectl(snapshot, 'get daemonsets,deployments')],
+})
 
 /** Nothing of one that is rolling: that is no doubt. */
 function componentDoubts(snapshot: UpgradeSnapshot, workload: Workload): readonly Doubt[] {

@@ -85,14 +85,12 @@ function told<T>(layer: Layer['layer'], part: Known<T>, layers: (items: readonly
 }
 
 /** OLM v1 knows no OperatorConditions: kvup does not drive it (ocp 2.9). */
-function extensionLayer({ metadata }: ClusterExtension): Layer {
-  return {
-    layer: 'subscription',
-    object: `clusterextension/${metadata.name}`,
-    verdict: 'Healthy',
-    says: `a ClusterExtension of OLM v1, which kvup does not update`,
-  }
-}
+const extensionLayer = ({ metadata }: ClusterExtension): Layer => ({
+  layer: 'subscription',
+  object: `clusterextension/${metadata.name}`,
+  verdict: 'Healthy',
+  says: `a ClusterExtension of OLM v1, which kvup does not update`,
+})
 
 const catalogVerdicts: Readonly<Record<string, Layer['verdict']>> = {
   READY: 'Healthy',

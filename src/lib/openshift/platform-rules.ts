@@ -147,12 +147,10 @@ export function troubledOperators({
 }
 
 /** Pools that are degraded, and a pool of the control plane that is paused. */
-export function poolTroubles(pools: readonly PoolStatus[]): readonly HopFinding[] {
-  return [
-    ...pools.filter(({ state }) => state === 'degraded').map(degradedPool),
-    ...pools.filter(({ isMaster, paused }) => isMaster && paused).map(masterPaused),
-  ]
-}
+export const poolTroubles = (pools: readonly PoolStatus[]): readonly HopFinding[] => [
+  ...pools.filter(({ state }) => state === 'degraded').map(degradedPool),
+  ...pools.filter(({ isMaster, paused }) => isMaster && paused).map(masterPaused),
+]
 
 export const assessedPools = ({ pools }: Pick<PlatformParts, 'pools'>): readonly PoolStatus[] =>
   itemsOf(pools).map(assessPool)

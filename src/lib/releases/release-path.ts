@@ -267,12 +267,10 @@ function harm(from: Version, to: Version, releases: Releases): number {
 }
 
 /** Whether the hop brings a change that comes in a minor or a release, and was taken into releases of earlier minors. */
-export function brings(
+export const brings = (
   { from, to }: { from: Version; to: Version },
   change: { in: string; backports?: readonly string[] },
-): boolean {
-  return hasChange(to, change) && !hasChange(from, change)
-}
+): boolean => hasChange(to, change) && !hasChange(from, change)
 
 function hasChange(version: Version, change: { in: string; backports?: readonly string[] }): boolean {
   const release = versionOf(change.in)

@@ -283,12 +283,10 @@ export function lineOf({ major }: Pick<OperatorVersion, 'major'>): OperatorLine 
 }
 
 /** The row of exactly this operator; OpenShift's own patch releases are in no table. */
-export function releaseOfOperator(
+export const releaseOfOperator = (
   { text }: Pick<OperatorVersion, 'text'>,
   { hyperconverged }: Pick<Releases, 'hyperconverged'>,
-): HyperConvergedRelease | undefined {
-  return hyperconverged.find(({ version }) => version === text)
-}
+): HyperConvergedRelease | undefined => hyperconverged.find(({ version }) => version === text)
 
 /** The operators that bring exactly this KubeVirt (`v1.8.4`), in the order of the table: the newest last. */
 export function operatorsBringing(

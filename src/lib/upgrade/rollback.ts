@@ -168,14 +168,12 @@ export function runningFindings(
     : [anotherUpdate(running, to)]
 }
 
-function anotherUpdate(running: string, to: Version): HopFinding {
-  return {
-    id: 'another-update-running',
-    level: 'blocker',
-    summary: `an update to ${running} is running and components are updated already; ${to.text} was requested`,
-    remedy: [`kvup upgrade --to ${shellWord(running)}`, 'kvup status'],
-  }
-}
+const anotherUpdate = (running: string, to: Version): HopFinding => ({
+  id: 'another-update-running',
+  level: 'blocker',
+  summary: `an update to ${running} is running and components are updated already; ${to.text} was requested`,
+  remedy: [`kvup upgrade --to ${shellWord(running)}`, 'kvup status'],
+})
 
 /** Graded by what was replaced already: virt-controller of the new version starts VMs that cannot migrate back (night U4). */
 function rollbackLine(

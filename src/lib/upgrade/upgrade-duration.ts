@@ -84,13 +84,11 @@ function withSteps(
   return new Map([...components, ...named])
 }
 
-function stepTime({ patience }: TimedStep, step: RangedStep | undefined): StepTime {
-  return {
-    ...inSeconds(step?.range ?? nothing),
-    atMostSeconds: Math.round(patience.atMost / seconds),
-    basis: step?.range?.basis ?? 'guess',
-  }
-}
+const stepTime = ({ patience }: TimedStep, step: RangedStep | undefined): StepTime => ({
+  ...inSeconds(step?.range ?? nothing),
+  atMostSeconds: Math.round(patience.atMost / seconds),
+  basis: step?.range?.basis ?? 'guess',
+})
 
 /** Its ends rounded, in seconds. */
 export function inSeconds(range: Range): { lowSeconds: number; highSeconds: number } {
@@ -292,12 +290,10 @@ export function inTurn(ranges: readonly Range[]): Range {
 }
 
 /** Each end on its side to what a person would say: 5 s below a minute, 30 s below five, then whole minutes, then five. */
-export function rounded({ low, high }: Range): Range {
-  return {
-    low: Math.floor(low / grain(low)) * grain(low),
-    high: Math.ceil(high / grain(high)) * grain(high),
-  }
-}
+export const rounded = ({ low, high }: Range): Range => ({
+  low: Math.floor(low / grain(low)) * grain(low),
+  high: Math.ceil(high / grain(high)) * grain(high),
+})
 
 function grain(ms: number): number {
   if (ms < minutes) return 5 * seconds

@@ -217,14 +217,11 @@ function operatorOf({ package: name, subscription, approval, from, to, hops }: O
   }
 }
 
-export function reportOf(
+export const reportOf = (
   plan: UpgradePlan,
-  /** `to` where another KubeVirt runs than was planned. */
   rest: Omit<UpgradeReport, 'apiVersion' | 'kind' | 'kubevirt' | 'from' | 'to' | 'method' | 'operator'> &
     Partial<Pick<UpgradeReport, 'to'>>,
-): UpgradeReport {
-  return { ...document, ...heading(plan), ...rest }
-}
+): UpgradeReport => ({ ...document, ...heading(plan), ...rest })
 
 /** How many VMs are outdated now, and what will happen to them. */
 export async function workloadsAfter(

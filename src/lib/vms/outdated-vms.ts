@@ -160,12 +160,10 @@ function outdatedItem(
   }
 }
 
-function outlookPart({
+const outlookPart = ({
   outcome,
   ...rest
-}: Outlook): Pick<OutdatedItem, 'outcome' | 'why' | 'loses' | 'remedy'> {
-  return { outcome: outcome, ...rest }
-}
+}: Outlook): Pick<OutdatedItem, 'outcome' | 'why' | 'loses' | 'remedy'> => ({ outcome: outcome, ...rest })
 
 function launcherOf(image: string | undefined, rules: OutlookRules | undefined): OutdatedItem['launcher'] {
   if (!image) return { old: false }
@@ -220,13 +218,11 @@ export interface Totals {
   old: number
 }
 
-export function noTotals(): Totals {
-  return {
-    total: 0,
-    byOutcome: { migrates: 0, restarts: 0, 'shuts down': 0, 'is lost': 0, stays: 0 },
-    old: 0,
-  }
-}
+export const noTotals = (): Totals => ({
+  total: 0,
+  byOutcome: { migrates: 0, restarts: 0, 'shuts down': 0, 'is lost': 0, stays: 0 },
+  old: 0,
+})
 
 export function addTo(totals: Totals, { outcome, launcher }: OutdatedItem): void {
   totals.total++

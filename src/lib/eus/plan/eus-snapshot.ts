@@ -449,12 +449,10 @@ function toPause(
 }
 
 /** What replaces a node that is away for longer than an update takes (night E7). */
-export function healthChecksOf({ snapshot: { platform } }: EusSnapshot): readonly HealthCheckRef[] {
-  return [
-    ...itemsOf(platform.machineHealthChecks).map(machineHealthCheck),
-    ...itemsOf(platform.nodeHealthChecks).map(nodeHealthCheck),
-  ]
-}
+export const healthChecksOf = ({ snapshot: { platform } }: EusSnapshot): readonly HealthCheckRef[] => [
+  ...itemsOf(platform.machineHealthChecks).map(machineHealthCheck),
+  ...itemsOf(platform.nodeHealthChecks).map(nodeHealthCheck),
+]
 
 /** Pauses a MachineHealthCheck (Cluster API). */
 export const pausedAnnotation = 'cluster.x-k8s.io/paused'

@@ -306,12 +306,10 @@ export function operatorNow(snapshot: EusClusterSnapshot): OperatorNow | undefin
 }
 
 /** The platform's minor that the operator belongs to (night E8); undefined where no version or no row of the table tells. */
-export function operatorMinorNow(
+export const operatorMinorNow = (
   snapshot: EusClusterSnapshot,
   releases: Pick<Releases, 'hyperconverged'>,
-): string | undefined {
-  return minorOfOperator(installedOperator(operatorParts(snapshot)), releases)
-}
+): string | undefined => minorOfOperator(installedOperator(operatorParts(snapshot)), releases)
 
 /** Which HyperConverged and KubeVirt a plan is about; several are a finding. */
 export function objectsOf({ hyperconverged, kubevirts }: EusClusterSnapshot): {

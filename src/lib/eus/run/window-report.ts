@@ -174,14 +174,12 @@ function toldOf({ since, changes, counts, differences, unread }: Compared) {
 
 type Kept = Awaited<ReturnType<typeof keptBefore>>
 
-async function keptBefore(cx: { reader: Cluster['reader']; journal: JournalReader }, name: string) {
-  return {
-    nodes: await asFarAsRead(nodesBefore(cx, name)),
-    volumes: await asFarAsRead(volumesBefore(cx, name)),
-    alerts: await asFarAsRead(alertsBefore(cx, name)),
-    spec: await asFarAsRead(hyperConvergedBefore(cx, name)),
-  }
-}
+const keptBefore = async (cx: { reader: Cluster['reader']; journal: JournalReader }, name: string) => ({
+  nodes: await asFarAsRead(nodesBefore(cx, name)),
+  volumes: await asFarAsRead(volumesBefore(cx, name)),
+  alerts: await asFarAsRead(alertsBefore(cx, name)),
+  spec: await asFarAsRead(hyperConvergedBefore(cx, name)),
+})
 
 async function comparedWith(
   reader: Cluster['reader'],

@@ -163,14 +163,12 @@ function changedSinceOverride(
   }
 }
 
-function recreatedSinceOverride(field: Borrowable, { command = defaultCommand }: Taking): StepState {
-  return {
-    is: 'blocked',
-    reason: 'override-replaced',
-    by: `${nameOfOverridden(field)} was deleted and created again`,
-    remedy: ['kvup eus status', `${command} --accept override-changed     changes the new one too`],
-  }
-}
+const recreatedSinceOverride = (field: Borrowable, { command = defaultCommand }: Taking): StepState => ({
+  is: 'blocked',
+  reason: 'override-replaced',
+  by: `${nameOfOverridden(field)} was deleted and created again`,
+  remedy: ['kvup eus status', `${command} --accept override-changed     changes the new one too`],
+})
 
 export interface Restoring {
   /** Of the step. */
@@ -268,23 +266,19 @@ const resumeHints = ({ override }: Borrowable): readonly string[] => [
   `${restoringByName(override)} --overwrite     sets the saved value`,
 ]
 
-function changedBeforeRestore(field: Borrowable, override: Override, now: unknown): StepState {
-  return {
-    is: 'blocked',
-    reason: 'changed-meanwhile',
-    by: `${whatIs(field)} was ${keptText(override)} before kvup changed it; someone set it to ${valueText(now)} meanwhile`,
-    remedy: [...resumeHints(field), `${showsOverridden(field)}     shows who writes it`],
-  }
-}
+const changedBeforeRestore = (field: Borrowable, override: Override, now: unknown): StepState => ({
+  is: 'blocked',
+  reason: 'changed-meanwhile',
+  by: `${whatIs(field)} was ${keptText(override)} before kvup changed it; someone set it to ${valueText(now)} meanwhile`,
+  remedy: [...resumeHints(field), `${showsOverridden(field)}     shows who writes it`],
+})
 
-function recreatedBeforeRestore(field: Borrowable, override: Override): StepState {
-  return {
-    is: 'blocked',
-    reason: 'changed-meanwhile',
-    by: `${nameOfOverridden(field)} was deleted and created again since kvup changed ${whatIs(field)} (saved: ${keptText(override)})`,
-    remedy: resumeHints(field),
-  }
-}
+const recreatedBeforeRestore = (field: Borrowable, override: Override): StepState => ({
+  is: 'blocked',
+  reason: 'changed-meanwhile',
+  by: `${nameOfOverridden(field)} was deleted and created again since kvup changed ${whatIs(field)} (saved: ${keptText(override)})`,
+  remedy: resumeHints(field),
+})
 
 /** Gives one borrowed setting back, whichever run took it; none for overrides that have steps of their own (methods, requests). */
 export function fieldRestored(override: Override, meanwhile: Meanwhile = 'ask'): readonly Step[] {

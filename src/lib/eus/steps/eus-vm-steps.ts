@@ -147,13 +147,11 @@ async function stuckIn(reader: Reader, owner: Owner): Promise<number> {
  * Gives VMs back what `kvup workloads unblock` lent them, as `kvup restore-settings` does: behind the pools, for the drains of their nodes need it. One that the server
  * refuses is told, keeps its note, and keeps no window open.
  */
-export function vmsRestored(
+export const vmsRestored = (
   vms: readonly VmRef[],
   meanwhile: Meanwhile = 'ask',
   refused: RefusedVms = new Map(),
-): readonly Step[] {
-  return vms.map((ref) => restoreVm(ref, meanwhile, refused))
-}
+): readonly Step[] => vms.map((ref) => restoreVm(ref, meanwhile, refused))
 
 /**
  * The same at the end of a window, whoever lent it meanwhile: steps are listed often, so that each VM is read only where there is one that was not seen before. Those

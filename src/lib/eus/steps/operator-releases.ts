@@ -289,10 +289,7 @@ function ownIn({ subscription, plan }: OperatorRollSnapshot): readonly string[] 
 }
 
 /** Its CSV is there, or its InstallPlan is approved. */
-function isBegun({ subscription, csvs, plan }: OperatorRollSnapshot, csv: string): boolean {
-  return (
-    subscription.status?.installedCSV === csv ||
-    csvs.some(({ metadata }) => metadata.name === csv) ||
-    (plan?.spec?.approved === true && plan.spec.clusterServiceVersionNames?.includes(csv) === true)
-  )
-}
+const isBegun = ({ subscription, csvs, plan }: OperatorRollSnapshot, csv: string): boolean =>
+  subscription.status?.installedCSV === csv ||
+  csvs.some(({ metadata }) => metadata.name === csv) ||
+  (plan?.spec?.approved === true && plan.spec.clusterServiceVersionNames?.includes(csv) === true)

@@ -139,14 +139,12 @@ function turnedDown(why: string, what: string): StepState {
   }
 }
 
-function withdrawn({ minor, version }: Stop): StepState {
-  return {
-    is: 'blocked',
-    reason: 'update-withdrawn',
-    by: `someone withdrew the request for ${version ?? minor} before the platform accepted it`,
-    remedy: ['kvup eus run     requests it again'],
-  }
-}
+const withdrawn = ({ minor, version }: Stop): StepState => ({
+  is: 'blocked',
+  reason: 'update-withdrawn',
+  by: `someone withdrew the request for ${version ?? minor} before the platform accepted it`,
+  remedy: ['kvup eus run     requests it again'],
+})
 
 interface Leaving {
   /** Of the procedure. */

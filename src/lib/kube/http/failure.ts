@@ -73,14 +73,12 @@ function writtenAt(answer: Answer): Date | undefined {
 const afterIn = ({ retryAfterSeconds = 0 }: NonNullable<StatusBody['details']>) => retryAfterSeconds * 1000
 
 /** The failure that a `metav1.Status` inside a watch stands for. */
-export function failureOfStatus(object: { code?: number } & StatusBody): Failure {
-  return {
-    status: object.code ?? 500,
-    statusReason: object.reason ?? '',
-    message: shortened(object.message ?? 'the watch failed'),
-    namesObject: false,
-  }
-}
+export const failureOfStatus = (object: { code?: number } & StatusBody): Failure => ({
+  status: object.code ?? 500,
+  statusReason: object.reason ?? '',
+  message: shortened(object.message ?? 'the watch failed'),
+  namesObject: false,
+})
 
 /** The no of a PodDisruptionBudget is an answer, and not an overloaded server. */
 function isBudget({ causes = [] }: NonNullable<StatusBody['details']>): boolean {
@@ -97,14 +95,12 @@ function parsed(body: string): StatusBody {
 }
 
 /** Gateways have fields of these names as well, and other things in them. */
-function statusIn({ kind, message, reason, details }: Record<string, unknown>): StatusBody {
-  return {
-    ...(typeof kind === 'string' && { kind }),
-    ...(typeof message === 'string' && { message }),
-    ...(typeof reason === 'string' && { reason }),
-    ...(isRecord(details) && { details: detailsIn(details) }),
-  }
-}
+const statusIn = ({ kind, message, reason, details }: Record<string, unknown>): StatusBody => ({
+  ...(typeof kind === 'string' && { kind }),
+  ...(typeof message === 'string' && { message }),
+  ...(typeof reason === 'string' && { reason }),
+  ...(isRecord(details) && { details: detailsIn(details) }),
+})
 
 function detailsIn({
   name,

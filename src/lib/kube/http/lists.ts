@@ -78,14 +78,12 @@ function expired(error: unknown): ApiError {
   throw error
 }
 
-function pageOf<T>({ remaining, resourceVersion, next }: Chunk<T>, items: readonly T[]): Page<T> {
-  return {
-    items,
-    resourceVersion,
-    ...(remaining !== undefined && { remaining }),
-    ...(next === undefined && { isLast: true }),
-  }
-}
+const pageOf = <T>({ remaining, resourceVersion, next }: Chunk<T>, items: readonly T[]): Page<T> => ({
+  items,
+  resourceVersion,
+  ...(remaining !== undefined && { remaining }),
+  ...(next === undefined && { isLast: true }),
+})
 
 export interface Chunk<T> extends Page<T> {
   next: string | undefined

@@ -235,14 +235,12 @@ interface StandIns {
 }
 
 /** A name for each, always the same, in the same order; what is too long stays too long. */
-function standIns({ namespaces, nodes, vms, others }: PrivateNames): StandIns {
-  return {
-    namespaces: numbered(namespaces, 'namespace'),
-    nodes: numbered(nodes, 'node'),
-    vms: numbered(vms, 'vm'),
-    others: numbered(new Set([...others].filter((name) => !vms.has(name))), 'name'),
-  }
-}
+const standIns = ({ namespaces, nodes, vms, others }: PrivateNames): StandIns => ({
+  namespaces: numbered(namespaces, 'namespace'),
+  nodes: numbered(nodes, 'node'),
+  vms: numbered(vms, 'vm'),
+  others: numbered(new Set([...others].filter((name) => !vms.has(name))), 'name'),
+})
 
 /** `node-01` … `node-12` */
 function numbered(names: ReadonlySet<string>, word: string): Map<string, string> {

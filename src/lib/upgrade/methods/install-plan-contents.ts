@@ -131,14 +131,11 @@ async function objectsIn(reader: Reader, steps: readonly InstallStep[]): Promise
 
 const own: ReadonlySet<string> = new Set(['ClusterServiceVersion', 'CustomResourceDefinition'])
 const isOwn = ({ resource }: InstallStep): boolean => own.has(resource?.kind ?? '')
-function isReference(value: unknown): value is Reference {
-  return (
-    isRecord(value) &&
-    value['kind'] === 'ConfigMap' &&
-    typeof value['name'] === 'string' &&
-    typeof value['namespace'] === 'string'
-  )
-}
+const isReference = (value: unknown): value is Reference =>
+  isRecord(value) &&
+  value['kind'] === 'ConfigMap' &&
+  typeof value['name'] === 'string' &&
+  typeof value['namespace'] === 'string'
 
 interface ReadBundle {
   at: string

@@ -234,21 +234,17 @@ async function referencedPlan(
 }
 
 /** What `lookAtOperator` reads. */
-export function rollSnapshotWatches({ subscription: { namespace } }: Place): Watched[] {
-  return [
-    { kind: Subscriptions, where: { namespace } },
-    { kind: InstallPlans, where: { namespace } },
-    { kind: ClusterServiceVersions, where: { namespace, labels: notCopied } },
-  ]
-}
+export const rollSnapshotWatches = ({ subscription: { namespace } }: Place): Watched[] => [
+  { kind: Subscriptions, where: { namespace } },
+  { kind: InstallPlans, where: { namespace } },
+  { kind: ClusterServiceVersions, where: { namespace, labels: notCopied } },
+]
 
 /** The hop is being made or behind us: its CSV is there, or one that came after it. */
-export function isEntered(
+export const isEntered = (
   { csvs, subscription }: OperatorRollSnapshot,
   { csv }: Pick<OperatorHop, 'csv'>,
-): boolean {
-  return csvs.some(({ metadata }) => metadata.name === csv) || isPast(subscription, csv)
-}
+): boolean => csvs.some(({ metadata }) => metadata.name === csv) || isPast(subscription, csv)
 
 /** OLM went on to a later release of the same operator. */
 export function isPast({ status }: Subscription, csv: string): boolean {
@@ -260,12 +256,10 @@ export function isPast({ status }: Subscription, csv: string): boolean {
 }
 
 /** The CSV of this hop. */
-export function csvOf(
+export const csvOf = (
   { csvs }: OperatorRollSnapshot,
   { csv }: Pick<OperatorHop, 'csv'>,
-): ClusterServiceVersion | undefined {
-  return csvs.find(({ metadata }) => metadata.name === csv)
-}
+): ClusterServiceVersion | undefined => csvs.find(({ metadata }) => metadata.name === csv)
 
 /** Later than `from` and not as late as `to`, of the same operator. */
 export function isBetween(csv: string | undefined, from: string | undefined, to: string): boolean {

@@ -198,9 +198,7 @@ function whyNone({ offered = [], platform }: OperatorSnapshot, catalogFile: stri
 }
 
 /** The cluster shows releases without edges, and may show nothing (ocp 2.6): only the catalog itself tells what leads where. */
-function byCatalogFile({ subscription: { spec } }: OperatorSnapshot): readonly string[] {
-  return [
-    `kubectl -n ${spec?.sourceNamespace ?? ''} get catalogsource ${spec?.source ?? ''} -o jsonpath='{.spec.image}'     names the image of the catalog`,
-    'save the catalog with opm render -o yaml, and pass it with --catalog-file: it has the upgrade paths',
-  ]
-}
+const byCatalogFile = ({ subscription: { spec } }: OperatorSnapshot): readonly string[] => [
+  `kubectl -n ${spec?.sourceNamespace ?? ''} get catalogsource ${spec?.source ?? ''} -o jsonpath='{.spec.image}'     names the image of the catalog`,
+  'save the catalog with opm render -o yaml, and pass it with --catalog-file: it has the upgrade paths',
+]

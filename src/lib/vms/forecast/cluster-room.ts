@@ -77,12 +77,10 @@ export const nodesIn = ({ places }: Room): { nodes?: number } =>
   places === undefined ? {} : { nodes: places.nodes.length }
 
 /** What turned out only on the way that it could not be read. */
-export function lateRemarks({ places, neighbours }: Room): readonly string[] {
-  return [
-    ...(places?.unread === undefined ? [] : [`the free room on nodes is not checked: ${places.unread}`]),
-    ...(neighbours.unread === undefined ? [] : [`pod affinity is not checked: ${neighbours.unread}`]),
-  ]
-}
+export const lateRemarks = ({ places, neighbours }: Room): readonly string[] => [
+  ...(places?.unread === undefined ? [] : [`the free room on nodes is not checked: ${places.unread}`]),
+  ...(neighbours.unread === undefined ? [] : [`pod affinity is not checked: ${neighbours.unread}`]),
+]
 
 /** A node that runs VMs, or did. */
 export type Place = Pick<Node, 'metadata' | 'spec' | 'status'>

@@ -275,12 +275,10 @@ export function demandOf(
   }
 }
 
-function podTerms({ podAffinity, podAntiAffinity }: Affinity, own: string): PodTerm[] {
-  return [
-    ...(podAffinity?.[required] ?? []).flatMap((term) => podTerm(term, own, false)),
-    ...(podAntiAffinity?.[required] ?? []).flatMap((term) => podTerm(term, own, true)),
-  ]
-}
+const podTerms = ({ podAffinity, podAntiAffinity }: Affinity, own: string): PodTerm[] => [
+  ...(podAffinity?.[required] ?? []).flatMap((term) => podTerm(term, own, false)),
+  ...(podAntiAffinity?.[required] ?? []).flatMap((term) => podTerm(term, own, true)),
+]
 
 /** One that selects namespaces by their labels is not judged. */
 function podTerm(

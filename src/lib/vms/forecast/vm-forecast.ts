@@ -235,13 +235,11 @@ export const resumingFindings = (
 ]
 
 /** What these methods do with what is outdated already. */
-export function forecastOutdated(
+export const forecastOutdated = (
   reader: Reader,
   kubevirt: KubeVirt,
   methods: readonly string[],
-): Promise<Forecast> {
-  return forecastUpdates(reader, { kubevirt, methods }, outdatedOnes)
-}
+): Promise<Forecast> => forecastUpdates(reader, { kubevirt, methods }, outdatedOnes)
 
 /** What becomes of a VM; `is down`: it does not run, and gets the new virt-launcher when it is started. */
 export type Outcome = VmOutcome | 'is down'
@@ -464,12 +462,10 @@ function obstacleToEviction(vmi: VirtualMachineInstance, { budgets }: Room): Obs
 }
 
 /** Why it would not find a node once its pod has ended. Throws ApiError. */
-async function obstacleToReturn(
+const obstacleToReturn = async (
   vmi: VirtualMachineInstance,
   judging: Pick<Judging, 'room' | 'joint'>,
-): Promise<Obstacle | undefined> {
-  return noNode(vmi, judging, true)
-}
+): Promise<Obstacle | undefined> => noNode(vmi, judging, true)
 
 /** KubeVirt waits while there are two pods (facts 3.3). */
 function twoLaunchers(

@@ -75,14 +75,12 @@ export function migrationOf(object: VirtualMachineInstanceMigration): Migration 
   }
 }
 
-function stateOf({ sourceNode, targetNode, startTimestamp, failureReason }: MigrationState = {}) {
-  return {
-    ...present('from', sourceNode),
-    ...present('to', targetNode),
-    ...present('startedAt', startTimestamp),
-    ...present('failureReason', failureReason),
-  }
-}
+const stateOf = ({ sourceNode, targetNode, startTimestamp, failureReason }: MigrationState = {}) => ({
+  ...present('from', sourceNode),
+  ...present('to', targetNode),
+  ...present('startedAt', startTimestamp),
+  ...present('failureReason', failureReason),
+})
 
 /** `namespace/name` of its VMI. */
 export const vmOf = ({ namespace, vmi }: Pick<Migration, 'namespace' | 'vmi'>): string =>
@@ -122,12 +120,10 @@ function sinceOf({ metadata, status }: VirtualMachineInstanceMigration, phase: s
   return reached?.phaseTransitionTimestamp ?? ended ?? metadata.creationTimestamp
 }
 
-function patienceOf(annotations: Record<string, string> = {}): Migration['patience'] {
-  return {
-    ...present('unschedulable', secondsIn(annotations[unschedulableAnnotation])),
-    ...present('pending', secondsIn(annotations[pendingAnnotation])),
-  }
-}
+const patienceOf = (annotations: Record<string, string> = {}): Migration['patience'] => ({
+  ...present('unschedulable', secondsIn(annotations[unschedulableAnnotation])),
+  ...present('pending', secondsIn(annotations[pendingAnnotation])),
+})
 
 function secondsIn(text: string | undefined): number | undefined {
   return text !== undefined && /^\d+$/.test(text) ? Number(text) * seconds : undefined

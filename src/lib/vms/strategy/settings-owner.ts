@@ -113,13 +113,11 @@ export function showsWriters({
 }
 
 /** One that was found: each step works out anew in which version it is stored. */
-export function onHyperConverged(
+export const onHyperConverged = (
   { ref, uid }: Pick<SettingsOwner, 'ref' | 'uid'>,
   kubevirt: Owner,
   accepted: readonly string[],
-): SettingsOwner {
-  return { kind: HyperConvergeds, ref, uid, ...hyperConvergedFields.v1beta1, kubevirt, accepted }
-}
+): SettingsOwner => ({ kind: HyperConvergeds, ref, uid, ...hyperConvergedFields.v1beta1, kubevirt, accepted })
 
 /** Where there is one, it bears this name (hco 1). */
 const usualName = 'kubevirt-hyperconverged'

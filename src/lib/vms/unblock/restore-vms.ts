@@ -332,14 +332,12 @@ export function restoredVm(
   }
 }
 
-export function vmThatAsks({ ref, overrideStatus: state }: SavedVmOverride): RestoredVm {
-  return {
-    ...ref,
-    outcome: 'asks',
-    changes: [],
-    ...(state.is !== 'to-restore' && { why: state.why, reason: state.id }),
-  }
-}
+export const vmThatAsks = ({ ref, overrideStatus: state }: SavedVmOverride): RestoredVm => ({
+  ...ref,
+  outcome: 'asks',
+  changes: [],
+  ...(state.is !== 'to-restore' && { why: state.why, reason: state.id }),
+})
 
 export function someAsk(asking: readonly SavedVmOverride[]): KvupError {
   const told = asking.map(vmThatAsks)

@@ -242,13 +242,10 @@ export async function listBlockers(
 }
 
 /** Whether an eviction of this VMI is denied: it runs, cannot migrate, and is to be migrated (facts 3.4). */
-function isDenied(vmi: VirtualMachineInstance, clusterEviction: string | undefined): boolean {
-  return (
-    vmi.status?.phase === 'Running' &&
-    effectiveEviction(vmi, { clusterEviction }) === 'LiveMigrate' &&
-    condition(vmi, 'LiveMigratable')?.status === 'False'
-  )
-}
+const isDenied = (vmi: VirtualMachineInstance, clusterEviction: string | undefined): boolean =>
+  vmi.status?.phase === 'Running' &&
+  effectiveEviction(vmi, { clusterEviction }) === 'LiveMigrate' &&
+  condition(vmi, 'LiveMigratable')?.status === 'False'
 
 /**
  * A VM that may be evicted may lose what it keeps in its pod: that is never agreed to by --yes alone (night W2). `reads`: of those that

@@ -176,13 +176,11 @@ export async function pausesUpdates({ owner, holding, environment }: SettingsWor
 }
 
 /** What was asked for; where KubeVirt's own updater is followed, what it shuts down is told of as well. */
-export function wantedOf(
+export const wantedOf = (
   { wanted }: TypedUpdate,
   { watchOnly }: UpdateOptions,
   { owner, holding }: SettingsWork,
-): UpdateWanted {
-  return watchOnly ? { ...wanted, restart: methodsIn(holding, owner).includes('Evict') } : wanted
-}
+): UpdateWanted => (watchOnly ? { ...wanted, restart: methodsIn(holding, owner).includes('Evict') } : wanted)
 
 /** What speaks against it: data that a restart loses, evictions once the methods are given back, an owner that undoes the hold. */
 export async function updateFindings(

@@ -106,12 +106,10 @@ function good({ snapshot: { snapshot, platformStatus } }: Judged): readonly Find
 }
 
 /** Nothing is borrowed of what somebody takes away, and no operator follows the platform for it. Named as `kvup upgrade` names it. */
-export function beingDeletedFindings({ snapshot: { snapshot } }: Judged): readonly Finding[] {
-  return [
-    ...itemsOf(snapshot.kubevirts).flatMap((one) => going('kubevirt-deleting', one)),
-    ...itemsOf(snapshot.hyperconverged).flatMap((one) => going('hyperconverged-deleting', one)),
-  ]
-}
+export const beingDeletedFindings = ({ snapshot: { snapshot } }: Judged): readonly Finding[] => [
+  ...itemsOf(snapshot.kubevirts).flatMap((one) => going('kubevirt-deleting', one)),
+  ...itemsOf(snapshot.hyperconverged).flatMap((one) => going('hyperconverged-deleting', one)),
+]
 
 function going(id: 'kubevirt-deleting' | 'hyperconverged-deleting', object: KubeObject): readonly Finding[] {
   const resource = id.replace('-deleting', '')
