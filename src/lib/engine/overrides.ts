@@ -1,5 +1,5 @@
 import type { JsonOperation, Reader, Ref, Where, Writer } from '../kube/cluster.ts'
-import { atVersion, groupOf, type Kind, type KubeObject, isRecord } from '../kube/object.ts'
+import { atVersion, groupOf, type Kind, type KubeObject, isRecord, parseJson } from '../kube/object.ts'
 import { HyperConvergeds, Subscriptions } from '../kube/kinds/operator-kinds.ts'
 import { KubeVirts } from '../kube/kinds/kubevirt-kinds.ts'
 import {
@@ -404,12 +404,8 @@ function areLines<T extends Readonly<Record<string, unknown>>>(
 }
 
 function parsed(note: string): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const said: unknown = JSON.parse(note)
-    return isRecord(said) ? said : undefined
-  } catch {
-    return undefined
-  }
+  const said = parseJson(note)
+  return isRecord(said) ? said : undefined
 }
 
 function formerIn(was: unknown, family: Family): Override['was'] | undefined {

@@ -1,4 +1,4 @@
-import { isRecord, type KubeObject, type ManagedField, lastApplied } from './object.ts'
+import { isRecord, type KubeObject, type ManagedField, lastApplied, parseJson } from './object.ts'
 import { sameQuantity } from './quantity.ts'
 
 /** One step into an object: a key, an element of a list that is known by a key of its own, or one by its place. */
@@ -151,7 +151,7 @@ function placeIn(root: KubeObject, path: FieldPath): { holder: unknown; key: str
  */
 export function leftovers(wanted: KubeObject, live: KubeObject): FieldPath[] {
   const before = live.metadata.annotations?.[lastApplied]
-  const inAnnotation = before === undefined ? [] : dropped(parsedAnnotation(before), wanted, [])
+  const inAnnotation = before === undefined ? [] : dropped(parseJson(before), wanted, [])
   const owned = (live.metadata.managedFields ?? [])
     .filter((e) => e.operation === 'Apply' && (e.manager === 'kvup' || e.manager === 'kubectl'))
     .flatMap((e) => orphaned(e.fieldsV1 ?? {}, wanted, []))
@@ -161,14 +161,6 @@ export function leftovers(wanted: KubeObject, live: KubeObject): FieldPath[] {
   const goes = (path: FieldPath) =>
     valueAt(live, path) !== undefined && !others.some((entry) => owns(entry, path))
   return [...inAnnotation, ...owned].filter((path) => path.at(-1) !== lastApplied && goes(path))
-}
-
-function parsedAnnotation(annotation: string): unknown {
-  try {
-    return JSON.parse(annotation) as unknown
-  } catch {
-    return undefined
-  }
 }
 
 /** What `before` has and `wanted` has not. */

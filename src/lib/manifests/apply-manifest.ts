@@ -1,8 +1,8 @@
 import { blocker } from '../releases/hop-findings.ts'
 import { someOf } from '../kube/text.ts'
 import { ApiError, isConflict } from '../kube/errors.ts'
-import type { Access, JsonOperation, Reader, Writer } from '../kube/cluster.ts'
-import { groupOf, type KubeObject, type ManagedField } from '../kube/object.ts'
+import type { JsonOperation, Reader, Writer } from '../kube/cluster.ts'
+import type { KubeObject, ManagedField } from '../kube/object.ts'
 import { kindOf, nameOf, withoutServerFields } from './manifest.ts'
 import {
   differences,
@@ -58,28 +58,6 @@ async function takeOver({ wanted, live }: ObjectChange, { reader, writer }: Appl
 
 const wroteFirst = (error: unknown) =>
   isConflict(error) || (error instanceof ApiError && error.status === 422)
-
-/** The rights that applying exactly these changes takes; what is the same already needs none. */
-export function applyAccess(changes: readonly ObjectChange[]): Access[] {
-  return changes.filter(({ is }) => is !== 'same').flatMap(accessTo)
-}
-
-function accessTo({ wanted, is, rights }: ObjectChange): Access[] {
-  const kind = kindOf(wanted)
-  const { name, namespace } = wanted.metadata
-  const access = {
-    group: groupOf(kind),
-    resource: kind.plural,
-    ...(namespace !== undefined && { namespace }),
-  }
-  // A role may only gain what whoever applies it holds, or with escalate.
-  const escalates = (rights?.gained.length ?? 0) > 0
-  return [
-    { ...access, verb: 'patch', name },
-    ...(is === 'created' ? [{ ...access, verb: 'create' }] : []),
-    ...(escalates ? [{ ...access, verb: 'escalate', name }] : []),
-  ]
-}
 
 /** Somebody who is not kubectl holds fields that the manifest sets to something else. */
 interface Conflict {

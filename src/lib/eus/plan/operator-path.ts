@@ -215,16 +215,11 @@ function upTo({ channels, ...pack }: CatalogPackage, minor: string, releases: Ro
     channels: channels.map(({ name, entries }) => ({
       name,
       entries: entries.filter(({ version }) => {
-        const of = minorOf(version, releases)
+        const of = minorOfOperator(version, releases)
         return of !== undefined && compareMinors(of, minor) <= 0
       }),
     })),
   }
-}
-
-function minorOf(text: string | undefined, releases: Rows): string | undefined {
-  const version = operatorVersionOf(text)
-  return version && platformOfOperator(version, releases)
 }
 
 /** To each release of that minor, the newest first; releases of earlier minors may come before it. */
@@ -249,7 +244,9 @@ function pathsInto(
 /** Its release is of that minor already: to stay is a way as well. */
 function hereAlready({ at }: Beginning, minor: string, releases: Rows): readonly PathStop[] {
   const { csv, version } = at
-  return version === undefined || minorOf(version, releases) !== minor ? [] : [{ minor, csv, version }]
+  return version === undefined || minorOfOperator(version, releases) !== minor
+    ? []
+    : [{ minor, csv, version }]
 }
 
 const lastOf = (path: readonly PathStop[]): string => path.at(-1)?.csv ?? ''
@@ -266,7 +263,7 @@ function furtherFrom(
   const ordered = channels.toSorted((a, b) => Number(b.name === set) - Number(a.name === set))
   return ordered.flatMap((channel) => {
     const entry = nextIn(channel, at)
-    const minor = minorOf(entry?.version, releases)
+    const minor = minorOfOperator(entry?.version, releases)
     if (entry?.version === undefined || minor === undefined || path.some(({ csv }) => csv === entry.name))
       return []
     return [[...path, { minor, csv: entry.name, version: entry.version, channel: channel.name }]]

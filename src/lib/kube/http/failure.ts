@@ -1,4 +1,4 @@
-import { isRecord, type KubeObject } from '../object.ts'
+import { isRecord, type KubeObject, parseJson } from '../object.ts'
 import type { ServerVersion } from '../cluster.ts'
 import { ApiError } from '../errors.ts'
 import type { Readable } from 'node:stream'
@@ -86,12 +86,8 @@ function isBudget({ causes = [] }: NonNullable<StatusBody['details']>): boolean 
 }
 
 function parsed(body: string): StatusBody {
-  try {
-    const value: unknown = JSON.parse(body)
-    return isRecord(value) ? statusIn(value) : {}
-  } catch {
-    return {}
-  }
+  const value = parseJson(body)
+  return isRecord(value) ? statusIn(value) : {}
 }
 
 /** Gateways have fields of these names as well, and other things in them. */
@@ -303,21 +299,13 @@ export class ServerBehind {
 
   async #ask(): Promise<boolean> {
     try {
-      return isVersion(await this.#askVersion())
+      return isServerVersion(parseJson(await this.#askVersion()))
     } catch (error) {
       if (!(error instanceof ApiError)) throw error
       if (error.status === 401 || error.status === 403) return true
       if (error.statusReason === notKubernetes) return false
       throw error
     }
-  }
-}
-
-function isVersion(text: string): boolean {
-  try {
-    return isServerVersion(JSON.parse(text))
-  } catch {
-    return false
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Reader } from '../../kube/cluster.ts'
-import { isRecord, type KubeObject } from '../../kube/object.ts'
+import { isRecord, type KubeObject, parseJson } from '../../kube/object.ts'
 import { ApiError } from '../../kube/errors.ts'
 import { type ConfigMap, ConfigMaps } from '../../kube/kinds/core-kinds.ts'
 import {
@@ -16,13 +16,7 @@ import type { Deployment } from '../../kube/kinds/workload-kinds.ts'
 import { whyUnknown } from '../../kube/known.ts'
 import { shellWord } from '../../kube/shell-line.ts'
 import { shorten, someOf } from '../../kube/text.ts'
-import {
-  asJson,
-  isKubeObject,
-  type ReadObjects,
-  soundOf,
-  unpackedObjects,
-} from '../../manifests/unpacked-bundle.ts'
+import { isKubeObject, type ReadObjects, soundOf, unpackedObjects } from '../../manifests/unpacked-bundle.ts'
 import { versionOf } from '../../releases/release-versions.ts'
 import { kubeVirtIn } from '../../openshift/olm-status.ts'
 import { stemOf } from '../../releases/release-versions.ts'
@@ -103,7 +97,7 @@ interface Reference {
 }
 
 async function objectsIn(reader: Reader, steps: readonly InstallStep[]): Promise<ReadObjects> {
-  const manifests = steps.map(({ resource }) => asJson(resource?.manifest ?? ''))
+  const manifests = steps.map(({ resource }) => parseJson(resource?.manifest ?? ''))
   const inline = soundOf(
     manifests.flatMap((value) => (isKubeObject(value) && !isReference(value) ? [value] : [])),
   )
