@@ -31,7 +31,7 @@ import {
   restartWaves,
 } from '../../lib/vms/waves/restart-procedure.ts'
 import { dataLoss } from '../../lib/vms/waves/vm-restart.ts'
-import type { Unread } from '../../lib/vms/migrations/migration-ledger.ts'
+import type { Unread } from '../../lib/kube/readable-pages.ts'
 import { RestartRun } from '../../lib/vms/waves/restart-run.ts'
 import { shownWaves, type Wave } from '../../lib/vms/waves/waves.ts'
 import { restartRight } from '../workloads/wave-options.ts'

@@ -1,3 +1,5 @@
+import type { TakenRisk } from './journal-runs.ts'
+import { accessText } from '../kube/access-rights.ts'
 import { inStages, someOf } from '../kube/text.ts'
 import type { Access, Cluster, Reviewer } from '../kube/cluster.ts'
 import type { CommandContext, Prompt, World } from '../kube/world.ts'
@@ -120,8 +122,6 @@ export interface DryRunFields {
 
 export type DryRun = 'none' | 'client' | 'server'
 
-type Ended = RunOutcome | DryRunOutcome
-
 /** A change, where it is made, and whether only to see what it would do. */
 export interface Performing {
   environment: RunEnvironment
@@ -138,7 +138,7 @@ export interface Performing {
  * findings → question → preparation → lock and run. Throws `drifted` (5), `forbidden` (7) before the first write, `blocked` for a finding or a no (3), and what `runProcedure` throws,
  * with the lines that resume it.
  */
-export async function performChange(performing: Performing): Promise<Ended> {
+export async function performChange(performing: Performing): Promise<RunOutcome | DryRunOutcome> {
   const { environment, change, dryRun } = performing
   return (await dryRunOf(change, environment, dryRun)) ?? carryOut(performing)
 }
@@ -291,16 +291,6 @@ const onCluster = (title: string, { cluster: { address } }: RunEnvironment): str
 /** As it was typed: `--accept ID=reason`. */
 type AcceptedRisk = Pick<TakenRisk, 'id' | 'reason'>
 
-/** A risk that somebody took: by whom, as the API server and as the machine know him. */
-export interface TakenRisk {
-  /** Of the finding. */
-  id: string
-  reason?: string
-  by: string
-  /** Absent: the API server does not say. */
-  user?: string
-}
-
 /** As they stand in a report. */
 export async function takenRisks(
   accepted: readonly AcceptedRisk[],
@@ -400,13 +390,7 @@ export async function ensureRights(reviewer: Reviewer, rights: Rights): Promise<
 
 async function refused(reviewer: Reviewer, accesses: readonly Access[]): Promise<string[]> {
   const answers = await Promise.all(accesses.map((access) => reviewer.can(access)))
-  return accesses.filter((_, index) => answers[index]?.allowed === false).map(inWords)
-}
-
-/** `patch kubevirts.kubevirt.io in namespace kubevirt` */
-function inWords({ verb, group, resource, subresource, namespace, name }: Access): string {
-  const kind = `${resource}${group === '' ? '' : `.${group}`}${subresource ? `/${subresource}` : ''}`
-  return `${verb} ${kind}${name ? ` "${name}"` : ''}${namespace ? ` in namespace ${namespace}` : ''}`
+  return accesses.filter((_, index) => answers[index]?.allowed === false).map(accessText)
 }
 
 /** What every command that changes workloads or their settings takes. */
@@ -425,6 +409,9 @@ interface EarlyEnd {
   /** ms in which the cluster may still be asked what is left behind; 0: it does not answer, or nobody waits. */
   readWithin: number
 }
+
+/** For the farewell to journal and lock, and together with what is read then: less than the 2 s in which an interrupted run has to leave. */
+export const farewell = { recordWithin: 900, allWithin: 1500 }
 
 /** What is said of a run that ended early, besides its error. */
 export interface ResumeHint {
@@ -596,7 +583,7 @@ export function missingValueFindings(missing: readonly MissingValue[]): readonly
 /** What is not known of it, and who says what, in a sentence. */
 export function missingText(missing: MissingValue): string {
   const { why, claim } = missing
-  const what = claim ? fieldOf(claim.path) : missing.id
+  const what = claim ? claim.path.slice(1).replaceAll('/', '.').replaceAll('~1', '/') : missing.id
   const note =
     why === 'missing'
       ? `the annotation with its former value is no longer on ${nameOf(missing)}`
@@ -610,8 +597,6 @@ function claimed(was: NonNullable<MissingValue['claim']>['was']): string {
   if (!was.present) return 'not set'
   return Array.isArray(was.value) ? was.value.join(', ') : JSON.stringify(was.value)
 }
-
-const fieldOf = (path: string): string => path.slice(1).replaceAll('/', '.').replaceAll('~1', '/')
 
 const nameOf = ({ object: { kind, name, namespace } }: MissingValue): string =>
   namespace === undefined ? `${kind} ${name}` : `${kind} ${namespace}/${name}`

@@ -1,4 +1,4 @@
-import type { Kind, KubeObject, Metadata } from '../kube/object.ts'
+import { type Kind, type KubeObject, type Metadata, lastApplied, withoutKeys } from '../kube/object.ts'
 import type { Ref } from '../kube/cluster.ts'
 import { type FieldChange, fieldChanges, type Leaf, leavesOf, schemaChange } from '../kube/field-changes.ts'
 import { isNote } from './overrides.ts'
@@ -66,7 +66,6 @@ const kept: ReadonlySet<string> = new Set<keyof Metadata>([
   'uid',
   'creationTimestamp',
 ])
-const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration'
 
 /** The note of a saved value is told as what the step keeps. */
 function written(object: KubeObject & { status?: unknown }, withStatus: boolean): object {
@@ -80,10 +79,6 @@ function written(object: KubeObject & { status?: unknown }, withStatus: boolean)
     },
     ...(withStatus && { status }),
   }
-}
-
-function withoutKeys(from: object, unwanted: (key: string) => boolean): object {
-  return Object.fromEntries(Object.entries(from).filter(([key]) => !unwanted(key)))
 }
 
 /** One change per version whose schema differs: thousands of lines that nobody would read. */
@@ -139,6 +134,4 @@ function rightsOf(object: KubeObject | undefined): ReadonlySet<string> {
   return object !== undefined && isRole(object) ? rightsIn(object) : new Set()
 }
 
-function isRole(object: KubeObject): object is Role {
-  return object.kind === 'Role' || object.kind === 'ClusterRole'
-}
+const isRole = (object: KubeObject): object is Role => object.kind === 'Role' || object.kind === 'ClusterRole'

@@ -1,4 +1,4 @@
-import { isRecord } from '../kube/object.ts'
+import { isRecord, parseJson } from '../kube/object.ts'
 import type { Cluster } from '../kube/cluster.ts'
 import { type ConfigMap, ConfigMaps } from '../kube/kinds/core-kinds.ts'
 import type { Clock } from '../kube/clock.ts'
@@ -139,13 +139,11 @@ type JournalText = Record<keyof JournalContent, string>
 /** The key of the overrides before 22 November: what lies there is a claim like any other, and moved with the next write. */
 const formerKey = 'loans'
 
-function writeJournal({ entries, overrides, kept }: JournalContent): JournalText {
-  return {
-    entries: lines(entries),
-    overrides: lines(overrides),
-    kept: lines(Object.entries(kept).map(([key, value]) => ({ key, value }))),
-  }
-}
+const writeJournal = ({ entries, overrides, kept }: JournalContent): JournalText => ({
+  entries: lines(entries),
+  overrides: lines(overrides),
+  kept: lines(Object.entries(kept).map(([key, value]) => ({ key, value }))),
+})
 
 /** A line that is no journal's, and why. */
 interface Garbled {
@@ -184,20 +182,12 @@ function parsed<T>(
     const line = whole.trim()
     if (line === '') continue
     const where = `line ${index + 1} of key "${key}"`
-    const value = jsonIn(line)
+    const value = parseJson(line)
     if (value === undefined) garbled.push({ line, why: `${where} is not JSON` })
     else if (fits(value)) values.push(value)
     else garbled.push({ line, why: `${where} is no entry of kvup` })
   }
   return { values, garbled }
-}
-
-function jsonIn(line: string): unknown {
-  try {
-    return JSON.parse(line)
-  } catch {
-    return undefined
-  }
 }
 
 const hasTexts = (value: unknown, ...keys: string[]): value is Record<string, unknown> =>

@@ -65,7 +65,9 @@ export interface JournalRun {
   rehearsal?: RehearsalComparison
 }
 
-interface TakenRisk {
+/** A risk that somebody took: by whom, as the API server and as the machine know him. */
+export interface TakenRisk {
+  /** Of the finding. */
   id: string
   reason?: string
   /** user@host. */
@@ -207,13 +209,11 @@ function toldRun(
   }
 }
 
-type Outcome = Pick<JournalRun, 'result' | 'step' | 'reason' | 'ended' | 'tookMs'>
-
 function outcomeOf(
   entries: readonly Entry[],
   started: string,
   beside: Beside & { isLast: boolean },
-): Outcome {
+): Pick<JournalRun, 'result' | 'step' | 'reason' | 'ended' | 'tookMs'> {
   const end = endOf(entries)
   const took = (until: string | undefined) => {
     const ms = Date.parse(until ?? '') - Date.parse(started)
@@ -268,11 +268,9 @@ function isAtWork(started: string, { running }: Beside): boolean {
 
 const prefix = 'accepted: '
 
-function takenRisk({ step, text, user, by }: Entry): TakenRisk {
-  return {
-    id: step,
-    by,
-    ...(text.startsWith(prefix) && { reason: text.slice(prefix.length) }),
-    ...(user !== undefined && { user }),
-  }
-}
+const takenRisk = ({ step, text, user, by }: Entry): TakenRisk => ({
+  id: step,
+  by,
+  ...(text.startsWith(prefix) && { reason: text.slice(prefix.length) }),
+  ...(user !== undefined && { user }),
+})

@@ -1,5 +1,5 @@
 import type { JsonOperation, Reader, Ref, Where, Writer } from '../kube/cluster.ts'
-import { atVersion, groupOf, type Kind, type KubeObject, isRecord } from '../kube/object.ts'
+import { atVersion, groupOf, type Kind, type KubeObject, isRecord, parseJson } from '../kube/object.ts'
 import { HyperConvergeds, Subscriptions } from '../kube/kinds/operator-kinds.ts'
 import { KubeVirts } from '../kube/kinds/kubevirt-kinds.ts'
 import {
@@ -9,7 +9,7 @@ import {
   NodeHealthChecks,
 } from '../kube/kinds/openshift-kinds.ts'
 import { NotSavedError } from '../kube/saved/saved-cluster.ts'
-import { ApiError, isNotFound, KvupError } from '../kube/errors.ts'
+import { ApiError, isNotFound, orElse } from '../kube/errors.ts'
 import type { Journal, Override } from './journal.ts'
 import { isDeepStrictEqual } from 'node:util'
 import { ownersFrom, ownershipBack, ownersOfField } from '../kube/field-owners.ts'
@@ -187,12 +187,11 @@ export async function openOverrides(
   reader: Reader,
   namespace: string,
 ): Promise<{ overrides: readonly Override[] } | { unread: string }> {
-  try {
-    return { overrides: await new Overrides(reader, namespace).open() }
-  } catch (error) {
-    if (error instanceof KvupError) return { unread: error.message }
-    throw error
-  }
+  const open = new Overrides(reader, namespace).open()
+  return orElse(
+    open.then((overrides) => ({ overrides })),
+    ({ message }) => ({ unread: message }),
+  )
 }
 
 /** By any view of the very object. */
@@ -361,13 +360,10 @@ function idOn(name: string, { metadata }: KubeObject): string {
   return [name, ...(metadata.namespace === undefined ? [] : [metadata.namespace]), metadata.name].join('/')
 }
 
-interface NotePlace {
-  id: string
-  family: Family
-  object: KubeObject
-}
-
-function overrideFrom(note: string, { id, family, object }: NotePlace): Override | undefined {
+function overrideFrom(
+  note: string,
+  { id, family, object }: { id: string; family: Family; object: KubeObject },
+): Override | undefined {
   const said = parsed(note)
   if (said === undefined || !areLines(said, object)) return undefined
   const { apiVersion, uid, procedure, path, by, at } = said
@@ -394,13 +390,11 @@ function overrideFrom(note: string, { id, family, object }: NotePlace): Override
   }
 }
 
-type Lines = Readonly<Record<'apiVersion' | 'uid' | 'procedure' | 'path' | 'by' | 'at', string>>
-
 /** Each of one line, of a length that kvup writes, and of the group of the object. */
 function areLines<T extends Readonly<Record<string, unknown>>>(
   said: T,
   object: KubeObject,
-): said is T & Lines {
+): said is T & Readonly<Record<'apiVersion' | 'uid' | 'procedure' | 'path' | 'by' | 'at', string>> {
   const { apiVersion, at } = said
   const texts = ['apiVersion', 'uid', 'procedure', 'path', 'by', 'at'].map((key) => said[key])
   if (!texts.every((one) => line(one, 300))) return false
@@ -410,12 +404,8 @@ function areLines<T extends Readonly<Record<string, unknown>>>(
 }
 
 function parsed(note: string): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const said: unknown = JSON.parse(note)
-    return isRecord(said) ? said : undefined
-  } catch {
-    return undefined
-  }
+  const said = parseJson(note)
+  return isRecord(said) ? said : undefined
 }
 
 function formerIn(was: unknown, family: Family): Override['was'] | undefined {

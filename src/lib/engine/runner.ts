@@ -12,6 +12,8 @@ import {
   type Step,
   type StepState,
   type StopReason,
+  type Waiting,
+  type Blocked,
 } from './step.ts'
 import { meaningOf, OneRun, summaryOf } from './run-session.ts'
 import { unlessAborted } from '../kube/interruption.ts'
@@ -244,7 +246,6 @@ type Settled =
   | { is: 'stopped'; because: StopReason }
 
 type Todo = Extract<StepState, { is: 'todo' }>
-type Blocked = Extract<StepState, { is: 'blocked' }>
 
 /** A watch can be silently dead: so often the cluster itself is asked, however quiet it is. */
 const liveAtLeastEvery = 60_000
@@ -494,9 +495,6 @@ class SettlingStep {
     }
   }
 }
-
-/** A step that is not done, and of which nothing is to be changed. */
-type Waiting = Extract<StepState, { is: 'waiting' | 'stalled' }>
 
 const isWaiting = (state: StepState): state is Waiting => state.is === 'waiting' || state.is === 'stalled'
 

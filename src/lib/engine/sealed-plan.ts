@@ -71,9 +71,7 @@ function isUnbroken({ digest, ...seal }: Seal, over: unknown): boolean {
 const digestOf = (seal: Omit<Seal, 'digest'>, over: unknown): string => sha256({ seal, over })
 
 /** Two values that are written differently, as YAML and JSON are, have the same. */
-function sha256(value: unknown): string {
-  return createHash('sha256').update(canonical(value)).digest('hex')
-}
+const sha256 = (value: unknown): string => createHash('sha256').update(canonical(value)).digest('hex')
 
 /** JSON with its keys in order: a YAML file and a JSON file of the same plan have the same. */
 function canonical(value: unknown): string {
@@ -231,7 +229,10 @@ const isTextOrNone = (value: unknown): boolean => value === undefined || typeof 
  * What the seal of a document is laid over: all that is carried out, and all that a person decides by. Commands are not among it, for they are printed
  * with the connection flags of whoever prints them.
  */
-export function coveredBy(document: Readonly<Record<string, unknown>>): Covered {
+export function coveredBy(document: Readonly<Record<string, unknown>>): {
+  readonly steps: readonly Readonly<Record<string, unknown>>[]
+  readonly [part: string]: unknown
+} {
   return {
     ...picked(document, [...readAndDone, ...ofWindow]),
     ...(isObject(document['path']) && { path: pathOf(document['path']) }),
@@ -241,12 +242,10 @@ export function coveredBy(document: Readonly<Record<string, unknown>>): Covered 
 }
 
 /** Of a plan over several minors. */
-function pathOf(path: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  return {
-    ...picked(path, ['between', 'ends']),
-    steps: records(path['steps']).map(pathStepOf),
-  }
-}
+const pathOf = (path: Readonly<Record<string, unknown>>): Record<string, unknown> => ({
+  ...picked(path, ['between', 'ends']),
+  steps: records(path['steps']).map(pathStepOf),
+})
 
 const pathStepOf = (step: Readonly<Record<string, unknown>>): Record<string, unknown> => ({
   ...picked(step, ['from', 'to', 'method', 'manifest', 'kubernetes', 'vms']),
@@ -264,11 +263,6 @@ const ofStep = ['id', 'title', 'state', 'change', 'changes', 'overrides', 'keeps
 
 function picked(from: Readonly<Record<string, unknown>>, keys: readonly string[]): Record<string, unknown> {
   return Object.fromEntries(keys.map((key) => [key, from[key]]))
-}
-
-interface Covered {
-  readonly steps: readonly Readonly<Record<string, unknown>>[]
-  readonly [part: string]: unknown
 }
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>

@@ -72,13 +72,6 @@ export interface Watched {
   where: Where
 }
 
-interface Patience {
-  /** Poll fallback, ms. */
-  every: number
-  /** Limit of this step, ms. */
-  atMost: number
-}
-
 export interface ReadContext {
   readonly reader: Reader
   readonly clock: Clock
@@ -104,7 +97,12 @@ export interface Step {
   /** Stable across releases: the key in the journal, the name in --until. */
   readonly id: string
   readonly title: string
-  readonly patience: Patience
+  readonly patience: {
+    /** Poll fallback, ms. */
+    every: number
+    /** Limit of this step, ms. */
+    atMost: number
+  }
   readonly watches: readonly Watched[]
   readonly risk: Risk
   /** Expected duration in ms: for plans, ETA and --deadline. */
@@ -270,7 +268,11 @@ export type RunOutcome =
       tookMs: number
     }
 
-type Waiting = Extract<StepState, { is: 'waiting' | 'stalled' }>
+/** Going on would be wrong. */
+export type Blocked = Extract<StepState, { is: 'blocked' }>
+
+/** A step that is not done, and of which nothing is to be changed. */
+export type Waiting = Extract<StepState, { is: 'waiting' | 'stalled' }>
 
 /** What happened, for a printer to put into words; `title` is what a person calls the run: `KubeVirt v1.7.4 → v1.8.4 on prod-eu`. `at` is RFC 3339. A new kind does not compile until output words it. */
 export type RunEvent =

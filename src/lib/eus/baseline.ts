@@ -39,9 +39,6 @@ export async function keptBaseline(journal: JournalReader, name: string): Promis
   return { from: found['from'], pools: found['pools'].map(String), mode, ...goal }
 }
 
-const keepBaseline = (journal: Journal, name: string, baseline: Baseline): Promise<void> =>
-  journal.keep(windowKey(name, 'began'), baseline)
-
 /** What a pool's Updating condition looked like before something began that has to change it. */
 export interface PoolBefore {
   /** lastTransitionTime of Updating, RFC 3339; empty where it has none. */
@@ -96,11 +93,11 @@ export function keepWhereItBegan({ name, ...baseline }: { name: string } & Omit<
           text: 'it was restored before',
         })
       const { platformStatus } = await readPlatform(reader)
-      await keepBaseline(journal, name, { from: platformStatus.version ?? '', ...baseline })
-      await keepVolumes(journal, name, reader)
-      await keepHyperConverged(journal, name, reader)
-      await keepAlerts(journal, name, reader)
-      await keepNodes(journal, name, reader)
+      await journal.keep(windowKey(name, 'began'), { from: platformStatus.version ?? '', ...baseline })
+      await keepMarks(journal, windowKey(name, 'volumes'), await volumeMarks(reader), mostVolumes)
+      await journal.keep(windowKey(name, 'hyperconverged'), await specNow(reader))
+      await journal.keep(windowKey(name, 'alerts'), keepable(await firedNow(reader)))
+      await keepMarks(journal, windowKey(name, 'nodes'), await nodeMarks(reader), mostNodes)
     },
   }
 }
@@ -121,29 +118,21 @@ async function isOver(
 /** The journal has room for some 2000, and other things to keep. */
 const mostNodes = 1000
 
-const nodesKey = (name: string): string => `${name}/nodes`
-
-/** Of each node its labels and taints. */
-async function keepNodes(journal: Journal, name: string, reader: Reader): Promise<void> {
-  await keepMarks(journal, nodesKey(name), await nodeMarks(reader), mostNodes)
-}
-
 const keptNodes = (journal: JournalReader, name: string): Promise<Marks | undefined> =>
-  keptMarks(journal, nodesKey(name))
+  keptMarks(journal, windowKey(name, 'nodes'))
 
 /** As they were when the window was opened, or as they are now where nothing was kept yet. */
-export async function nodesBefore(
+export const nodesBefore = async (
   { reader, journal }: { reader: Reader; journal: JournalReader },
   name: string,
-): Promise<Marks> {
-  return (await keptNodes(journal, name)) ?? nodeMarks(reader)
-}
+): Promise<Marks> => (await keptNodes(journal, name)) ?? nodeMarks(reader)
 
 /** Nodes whose labels or taints are not what they were, and those that are gone (night E11). */
 export async function changedNodes(reader: Reader, before: Marks): Promise<Changed> {
   return changedMarks(before, await nodeMarks(reader))
 }
 
+/** Of each node its labels and taints. */
 async function nodeMarks(reader: Reader): Promise<Marks> {
   const marks: Record<string, string> = {}
   for await (const { items } of reader.pages(Nodes))
@@ -165,26 +154,18 @@ function nodeText({ metadata: { labels = {} }, spec }: Node): string {
 /** The journal has room for some thousand names, and other things to keep. */
 const mostVolumes = 500
 
-const volumesKey = (name: string): string => `${name}/volumes`
-
-/** Of each `claim namespace/name` and `DataVolume namespace/name` its uid and phase. */
-async function keepVolumes(journal: Journal, name: string, reader: Reader): Promise<void> {
-  await keepMarks(journal, volumesKey(name), await volumeMarks(reader), mostVolumes)
-}
-
 /** As they were when the window was opened, or as they are now where nothing was kept yet. */
-export async function volumesBefore(
+export const volumesBefore = async (
   { reader, journal }: { reader: Reader; journal: JournalReader },
   name: string,
-): Promise<Marks> {
-  return (await keptMarks(journal, volumesKey(name))) ?? volumeMarks(reader)
-}
+): Promise<Marks> => (await keptMarks(journal, windowKey(name, 'volumes'))) ?? volumeMarks(reader)
 
 /** DataVolumes and claims that are other ones, or in another phase, and those that are gone (night E11). */
 export async function changedVolumes(reader: Reader, before: Marks): Promise<Changed> {
   return changedMarks(before, await volumeMarks(reader))
 }
 
+/** Of each `claim namespace/name` and `DataVolume namespace/name` its uid and phase. */
 async function volumeMarks(reader: Reader): Promise<Marks> {
   const { volumes } = await takeCensus(reader)
   return Object.fromEntries(
@@ -230,8 +211,6 @@ interface KeptSpec {
   leaves: Leaves
 }
 
-const hyperConvergedKey = (name: string): string => `${name}/hyperconverged`
-
 /** Throws what `storedHyperConverged` throws. */
 async function specNow(reader: Reader, version?: string): Promise<KeptSpec> {
   const kind =
@@ -240,16 +219,12 @@ async function specNow(reader: Reader, version?: string): Promise<KeptSpec> {
   return { version: kind.apiVersion.split('/').at(-1) ?? '', leaves: leavesOf(hyperconverged?.spec ?? {}) }
 }
 
-async function keepHyperConverged(journal: Journal, name: string, reader: Reader): Promise<void> {
-  await journal.keep(hyperConvergedKey(name), await specNow(reader))
-}
-
 /** As it was when the window was opened, or as it is now where nothing was kept yet. Throws what `storedHyperConverged` throws. */
 export async function hyperConvergedBefore(
   { reader, journal }: { reader: Reader; journal: JournalReader },
   name: string,
 ): Promise<KeptSpec> {
-  const found = await journal.kept(hyperConvergedKey(name))
+  const found = await journal.kept(windowKey(name, 'hyperconverged'))
   if (!isRecord(found) || typeof found['version'] !== 'string' || !isRecord(found['leaves']))
     return specNow(reader)
   return { version: found['version'], leaves: found['leaves'] as Leaves }
@@ -274,12 +249,6 @@ const leafText = (leaf: Leaf | undefined): string => (leaf === undefined ? 'abse
 /** The journal has other things to keep, and a part of them would make old alerts new ones. */
 const mostAlerts = 200
 
-const alertsKey = (name: string): string => `${name}/alerts`
-
-async function keepAlerts(journal: Journal, name: string, reader: Reader): Promise<void> {
-  await journal.keep(alertsKey(name), keepable(await firedNow(reader)))
-}
-
 const keepable = (fired: Fired): Fired =>
   'firing' in fired && fired.firing.length > mostAlerts
     ? { why: `they were ${fired.firing.length}, but kvup saves at most ${mostAlerts}` }
@@ -290,7 +259,7 @@ export async function alertsBefore(
   { reader, journal }: { reader: Reader; journal: JournalReader },
   name: string,
 ): Promise<Fired> {
-  const found = await journal.kept(alertsKey(name))
+  const found = await journal.kept(windowKey(name, 'alerts'))
   if (!isRecord(found)) return firedNow(reader)
   if (Array.isArray(found['firing'])) return { firing: found['firing'].map(String) }
   return { why: String(found['why']) }
@@ -334,20 +303,18 @@ const isSame = (kept: Hop, { minor, platform: { version, image } }: Hop): boolea
   kept.platform.version === version &&
   (image === undefined || image === kept.platform.image)
 
-const keyOf = (name: string, at: number): string => `${name}/way/${at}`
-
 /** Beside what was kept before: a value that is kept is never overwritten, and the last one counts. */
 async function keepPath(journal: Journal, name: string, path: ChosenPath): Promise<void> {
   let at = 0
-  while ((await journal.kept(keyOf(name, at))) !== undefined) at++
-  await journal.keep(keyOf(name, at), path)
+  while ((await journal.kept(windowKey(name, `way/${at}`))) !== undefined) at++
+  await journal.keep(windowKey(name, `way/${at}`), path)
 }
 
 /** The last that was kept. */
 export async function pathKept(journal: JournalReader, name: string): Promise<ChosenPath | undefined> {
   let last: ChosenPath | undefined
   for (let at = 0; ; at++) {
-    const found = await journal.kept(keyOf(name, at))
+    const found = await journal.kept(windowKey(name, `way/${at}`))
     if (found === undefined) return last
     if (isPath(found)) last = found
   }

@@ -1,8 +1,7 @@
 import { canBeHeld, type Step } from '../engine/step.ts'
 import { type AcceptedRisk, isBlocked } from '../releases/hop-findings.ts'
 import { KvupError, usageError } from '../kube/errors.ts'
-import { randomUUID } from 'node:crypto'
-import { coveredBy, type Seal, sealPlan } from '../engine/sealed-plan.ts'
+import { sealOf } from '../upgrade/sealed-facts.ts'
 import { reliedOnByEus } from './sealed-window.ts'
 import { onlyFlag, shellWord, withoutFlags, wordsOf } from '../kube/shell-line.ts'
 import { atVersion } from '../kube/object.ts'
@@ -171,7 +170,7 @@ export async function eusPlanDocument(
   const mayBegin = pending && !isBlocked(plan.findings, planned.accepted)
   return {
     ...document,
-    ...sealOf(cx, planned, document),
+    ...sealOf(cx, reliedOnByEus(planned.snapshot), document),
     next: mayBegin ? afterEusPlan(plan, cx.world.commandLine, options.toFile) : [],
   }
 }
@@ -206,39 +205,6 @@ function requestOf(
     ...(catalogFile !== undefined && { catalogFile }),
     ...(releases !== undefined && { releases }),
   }
-}
-
-/** Without the uid of kube-system nothing would tell for which cluster it is: no seal then, and why. */
-function sealOf(
-  { world, clock, printer }: Pick<CommandContext, 'world' | 'clock' | 'printer'>,
-  { snapshot }: PlannedEus,
-  document: Readonly<Record<string, unknown>>,
-): { seal: Seal } | Record<string, never> {
-  const { clusterUid, platform, lifecycle, hyperconverged } = snapshot
-  const { clusterVersion, pools } = platform
-  const { subscriptions } = lifecycle
-  const relied = reliedOnByEus({ clusterVersion, pools, subscriptions, hyperconverged, clusterUid })
-  if (relied.cluster === undefined) {
-    printer.warn(
-      'the plan is not sealed: kvup may not read namespace kube-system, whose uid identifies the cluster',
-    )
-    return {}
-  }
-  for (const { id, why } of relied.unsealed)
-    printer.warn(`the seal is without ${id}: kvup does not notice a change of it: ${why}`)
-  const seal = sealPlan(
-    {
-      uid: randomUUID(),
-      at: clock.now().toISOString(),
-      by: world.who,
-      cluster: relied.cluster,
-      kvup: world.version,
-      facts: relied.facts,
-      unsealed: relied.unsealed,
-    },
-    coveredBy(document),
-  )
-  return { seal }
 }
 
 const ofReading = { alone: ['--exit-code'], valued: ['--output', '-o', '--to-file', '--from'] }
@@ -304,10 +270,8 @@ async function plannedSteps(
 }
 
 /** What was read of it already; of a saved cluster nothing is written. */
-function journalOf({ overrides }: PlannedEus['snapshot']): JournalReader {
-  return {
-    entries: async () => [],
-    overrides: async () => itemsOf(overrides),
-    kept: async () => undefined,
-  }
-}
+const journalOf = ({ overrides }: PlannedEus['snapshot']): JournalReader => ({
+  entries: async () => [],
+  overrides: async () => itemsOf(overrides),
+  kept: async () => undefined,
+})

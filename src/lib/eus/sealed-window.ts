@@ -2,7 +2,7 @@ import { type Leaf, leavesOf } from '../kube/field-changes.ts'
 import type { HyperConverged, Subscription } from '../kube/kinds/operator-kinds.ts'
 import type { ClusterVersion, MachineConfigPool } from '../kube/kinds/openshift-kinds.ts'
 import type { Metadata } from '../kube/object.ts'
-import { filled, type Known } from '../kube/known.ts'
+import { filled } from '../kube/known.ts'
 import {
   driftLines,
   driftOf,
@@ -10,56 +10,36 @@ import {
   type SealedFact,
   sealedFact,
   type SealedPlan,
-  type Unsealed,
 } from '../engine/sealed-plan.ts'
-import { begunSteps, type Relied } from '../upgrade/sealed-facts.ts'
+import { begunSteps, hasDrifted, type Relied, readFact, split } from '../upgrade/sealed-facts.ts'
 import type { CommandContext } from '../kube/world.ts'
-import { drifted, usageError } from '../kube/errors.ts'
+import { usageError } from '../kube/errors.ts'
 import type { WindowSnapshot } from './run/window-snapshot.ts'
 import { asSealed, sealedPath, windowWork, withPath } from './baseline.ts'
-import { readEusCluster } from './plan/eus-snapshot.ts'
+import { type EusClusterSnapshot, readEusCluster } from './plan/eus-snapshot.ts'
 import { shellWord } from '../kube/shell-line.ts'
 import { ensureSameCluster } from '../upgrade/plan/plan-document.ts'
 import type { EusRunOptions } from './run/window-run.ts'
-
-/** What a plan of an EUS window was made from, as far as it is relied on. */
-interface SealedEusSnapshot {
-  clusterVersion: Known<ClusterVersion>
-  pools: Known<MachineConfigPool>
-  subscriptions: Known<Subscription>
-  hyperconverged: Known<HyperConverged>
-  clusterUid: Known<string>
-}
 
 /**
  * The release that the platform runs and is asked for, which pools there are and whether they are paused, the Subscription, and the
  * settings of HyperConverged that are borrowed: it rewrites other parts of its spec in each upgrade (night E13). Nodes may come and go. Pure.
  */
-export function reliedOnByEus(sealedEusSnapshot: SealedEusSnapshot): Relied {
-  const all: (SealedFact | Unsealed)[] = [
-    fact('platform', sealedEusSnapshot.clusterVersion, ([cv]) => cv && platform(cv)),
-    fact('pools', sealedEusSnapshot.pools, (pools) =>
-      sealedFact('pools', 'machineconfigpools', poolLeaves(pools)),
-    ),
-    fact('subscription', sealedEusSnapshot.subscriptions, ([one]) => one && subscription(one)),
-    fact('hyperconverged', sealedEusSnapshot.hyperconverged, ([one]) => one && overriddenOf(one)),
-  ]
+export function reliedOnByEus({
+  platform: { clusterVersion, pools },
+  lifecycle: { subscriptions },
+  hyperconverged,
+  clusterUid,
+}: EusClusterSnapshot): Relied {
   return {
-    cluster: sealedEusSnapshot.clusterUid.known ? sealedEusSnapshot.clusterUid.items[0] : undefined,
-    facts: all.filter(isFact),
-    unsealed: all.filter((one): one is Unsealed => !isFact(one)),
+    cluster: clusterUid.known ? clusterUid.items[0] : undefined,
+    ...split([
+      readFact('platform', clusterVersion, ([cv]) => cv && platform(cv)),
+      readFact('pools', pools, (all) => sealedFact('pools', 'machineconfigpools', poolLeaves(all))),
+      readFact('subscription', subscriptions, ([one]) => one && subscription(one)),
+      readFact('hyperconverged', hyperconverged, ([one]) => one && overriddenOf(one)),
+    ]),
   }
-}
-
-const isFact = (one: SealedFact | Unsealed): one is SealedFact => 'leaves' in one
-
-function fact<T>(
-  id: string,
-  part: Known<T>,
-  make: (items: readonly T[]) => SealedFact | undefined,
-): SealedFact | Unsealed {
-  if (!part.known) return { id, why: part.why }
-  return make(part.items) ?? { id, why: 'it does not exist' }
 }
 
 function platform({ metadata, spec = {}, status = {} }: ClusterVersion): SealedFact {
@@ -88,13 +68,11 @@ function poolLeaves(pools: readonly MachineConfigPool[]): Record<string, Leaf> {
   )
 }
 
-interface Part {
-  metadata: Metadata
-  spec?: unknown
-  status?: unknown
-}
-
-function objectFact(id: string, kind: string, { metadata, spec, status }: Part): SealedFact {
+function objectFact(
+  id: string,
+  kind: string,
+  { metadata, spec, status }: { metadata: Metadata; spec?: unknown; status?: unknown },
+): SealedFact {
   const { uid, name, namespace } = metadata
   const where = namespace === undefined ? '' : ` in namespace ${namespace}`
   const leaves = leavesOf(filled({ metadata: filled({ uid }), spec, status }))
@@ -169,23 +147,11 @@ export async function ensureEusFits(
   sealed: SealedPlan,
 ): Promise<void> {
   const { seal, file } = sealed
-  const snapshot = await readEusCluster(windowSnapshot.cluster, cx.clock)
-  const { lifecycle, hyperconverged, clusterUid } = snapshot
-  const { clusterVersion, pools } = snapshot.platform
-  const { subscriptions } = lifecycle
-  const now = reliedOnByEus({ clusterVersion, pools, subscriptions, hyperconverged, clusterUid })
+  const now = reliedOnByEus(await readEusCluster(windowSnapshot.cluster, cx.clock))
   ensureSameCluster(file, seal.cluster, now.cluster)
   const begun = begunSteps(await windowSnapshot.environment.journal.entries(), seal.uid)
   const lines = driftLines(driftOf(seal.facts, now, windowWork(begun)))
-  if (lines.length === 0) return
-  throw drifted(
-    'drifted',
-    `the cluster has changed since ${file} was made (${seal.at}); nothing was changed`,
-    {
-      notes: lines.slice(0, 20),
-      remedy: `${planAnewLine(sealed)}      makes a new plan: review the difference before you use it`,
-    },
-  )
+  if (lines.length > 0) throw hasDrifted(lines, sealed, planAnewLine(sealed))
 }
 
 /** The line that makes such a plan again: with the flags that this one was made with, and into another file, for somebody has reviewed the first. */

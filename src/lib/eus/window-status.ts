@@ -1,3 +1,4 @@
+import { pausedAnnotation } from './plan/eus-snapshot.ts'
 import type { Entry, Override } from '../engine/journal.ts'
 import type { ReadContext, RunEvent, Step, StepState } from '../engine/step.ts'
 import { KvupError } from '../kube/errors.ts'
@@ -327,8 +328,6 @@ export async function leftAsItIs(reader: Reader, kubevirt: Owner): Promise<reado
     ...(methods.length === 0 ? ['automatic VM updates are off: VMs keep their virt-launcher'] : []),
   ]
 }
-
-const pausedAnnotation = 'cluster.x-k8s.io/paused'
 
 /** An update writes something every few seconds, and a look asks every step: one for all that happens within this time. */
 const burst = 2 * seconds

@@ -1,3 +1,4 @@
+import { blocker } from '../releases/hop-findings.ts'
 import type { Releases } from '../releases/releases.ts'
 import type { Reader } from '../kube/cluster.ts'
 import type { Manager } from '../kubevirt/installation.ts'
@@ -120,35 +121,29 @@ export function windowOpenFinding(
     id === overrideId ? (targetOfName(procedure) ?? []) : [],
   )
   if (to === undefined || leavePaused) return []
-  return [
-    {
-      id: 'window-open',
-      level: 'blocker',
-      summary: `an EUS upgrade to ${to} has paused automatic VM updates: this upgrade would resume them at its end, and VMs would migrate too early`,
-      remedy: [
-        'kvup eus run      continues the EUS upgrade, with its operator',
-        withPurpose(leavingPaused, 'leaves automatic VM updates paused'),
-      ],
-    },
-  ]
+  return blocker({
+    id: 'window-open',
+    summary: `an EUS upgrade to ${to} has paused automatic VM updates: this upgrade would resume them at its end, and VMs would migrate too early`,
+    remedy: [
+      'kvup eus run      continues the EUS upgrade, with its operator',
+      withPurpose(leavingPaused, 'leaves automatic VM updates paused'),
+    ],
+  })
 }
 
 /** The same for `kvup restore-settings` without a name and `resume-updates`, whichever way the override would be closed: behind it VMs move while their pools are paused (night E11). */
 export function windowHoldsFinding({ procedure }: Pick<Override, 'procedure'>): readonly Finding[] {
   const to = targetOfName(procedure)
   if (to === undefined) return []
-  return [
-    {
-      id: 'window-open',
-      level: 'blocker',
-      summary: `an EUS upgrade to ${to} has paused automatic VM updates: resumed now, VMs would migrate too early. Pools, health checks and update requests would not change`,
-      remedy: [
-        'kvup eus status      shows its progress',
-        'kvup eus run      continues it, and resumes them at its end',
-        'kvup eus abort      ends it, and restores all temporary changes',
-      ],
-    },
-  ]
+  return blocker({
+    id: 'window-open',
+    summary: `an EUS upgrade to ${to} has paused automatic VM updates: resumed now, VMs would migrate too early. Pools, health checks and update requests would not change`,
+    remedy: [
+      'kvup eus status      shows its progress',
+      'kvup eus run      continues it, and resumes them at its end',
+      'kvup eus abort      ends it, and restores all temporary changes',
+    ],
+  })
 }
 
 /** And for `kvup restore-settings` without a name where an upgrade over several minors is not over: it resumes them between its steps, and waits for VMs. */
@@ -157,15 +152,12 @@ export function pathHoldsFinding(
 ): readonly Finding[] {
   const line = pathLine(override)
   if (line === undefined) return []
-  return [
-    {
-      id: 'window-open',
-      level: 'blocker',
-      summary: `an ${override.procedure} over several minors has paused automatic VM updates, and is not over`,
-      remedy: [
-        `${line}     continues it, and resumes them`,
-        `${resumeUpdatesLine}     resumes them now, and nothing else`,
-      ],
-    },
-  ]
+  return blocker({
+    id: 'window-open',
+    summary: `an ${override.procedure} over several minors has paused automatic VM updates, and is not over`,
+    remedy: [
+      `${line}     continues it, and resumes them`,
+      `${resumeUpdatesLine}     resumes them now, and nothing else`,
+    ],
+  })
 }

@@ -1,5 +1,6 @@
 import { endpointsLine, shellWord } from './shell-line.ts'
 import type { PolicyRule, Role } from './kinds/extension-kinds.ts'
+import type { Access } from './cluster.ts'
 
 /** Every right of a role on its own: `patch virtualmachineinstances.kubevirt.io`, with the object's name where it is limited to one. */
 export function rightsIn(role: Role | undefined): Set<string> {
@@ -102,4 +103,10 @@ function refusingWebhook(text: string): Refusal | undefined {
     message: `the webhook ${found[1]} refuses it: ${found[2]}`,
     commands: [configurations],
   }
+}
+
+/** `patch kubevirts.kubevirt.io in namespace kubevirt` */
+export function accessText({ verb, group, resource, subresource, namespace, name }: Access): string {
+  const kind = `${resource}${group === '' ? '' : `.${group}`}${subresource ? `/${subresource}` : ''}`
+  return `${verb} ${kind}${name ? ` "${name}"` : ''}${namespace ? ` in namespace ${namespace}` : ''}`
 }

@@ -215,6 +215,15 @@ export const readerWith = (live: Reader, own: Partial<Reader>): Reader => ({
   ...own,
 })
 
+/** What is read page by page; nothing where the kind is not served. */
+export async function* orUnserved<P>(pages: AsyncIterable<P>): AsyncGenerator<P> {
+  try {
+    yield* pages
+  } catch (error) {
+    if (!isNotFound(error)) throw error
+  }
+}
+
 /** Pages of the first of these versions that is served; none where no one is. Throws ApiError. */
 export async function* servedPages<T extends KubeObject>(
   reader: Reader,

@@ -176,11 +176,15 @@ export function isConflict(error: unknown): error is ApiError {
 }
 
 /** What was read, or `otherwise` (by default undefined) where reading failed as a KvupError: what was done is done, whatever becomes of its report. Throws every other error. */
-export async function asFarAsRead<T, E = undefined>(work: Promise<T>, otherwise?: E): Promise<T | E> {
+export const asFarAsRead = <T, E = undefined>(work: Promise<T>, otherwise?: E): Promise<T | E> =>
+  orElse(work, () => otherwise as E)
+
+/** The same, where what is told instead names the failure. */
+export async function orElse<T, E>(work: Promise<T>, otherwise: (failure: KvupError) => E): Promise<T | E> {
   try {
     return await work
   } catch (error) {
-    if (error instanceof KvupError) return otherwise as E
+    if (error instanceof KvupError) return otherwise(error)
     throw error
   }
 }

@@ -18,9 +18,7 @@ export interface FieldChange {
  * Flattens plain JSON. Elements of lists are known by their `name`, where all have one of their own, and else by their place. Logins in
  * addresses and values under a secret's name are left out: what is made of leaves is shown and kept.
  */
-export function leavesOf(value: unknown, at = ''): Leaves {
-  return Object.fromEntries(entriesOf(value, at))
-}
+export const leavesOf = (value: unknown, at = ''): Leaves => Object.fromEntries(entriesOf(value, at))
 
 /** In the order of `before`, then what is new. */
 export function fieldChanges(before: Leaves, after: Leaves): FieldChange[] {

@@ -9,9 +9,7 @@ export type Known<T> = { known: true; items: readonly T[] } | { known: false; wh
 export const notAsked: Known<never> = { known: false, why: 'not asked for' }
 
 /** The items, or none where the part is not known. Only for questions to which "not known" and "none" mean the same. */
-export function itemsOf<T>(part: Known<T>): readonly T[] {
-  return part.known ? part.items : []
-}
+export const itemsOf = <T>(part: Known<T>): readonly T[] => (part.known ? part.items : [])
 
 /**
  * Turns "you may not" (403), "no such kind" (404) and "a saved cluster does not hold it" into an unknown part; every other

@@ -51,12 +51,10 @@ export interface Condition {
 }
 
 /** The condition of that type, if the object has it. Absent and `Unknown` are different answers. */
-export function condition(
+export const condition = (
   of: { status?: { conditions?: Condition[] } },
   type: string,
-): Condition | undefined {
-  return of.status?.conditions?.find((c) => c.type === type)
-}
+): Condition | undefined => of.status?.conditions?.find((c) => c.type === type)
 
 /** Whether whoever acts on it has seen its spec as it is now. */
 export function isObserved(of: { metadata: Metadata; status?: { observedGeneration?: number } }): boolean {
@@ -75,6 +73,20 @@ export interface Kind<T extends KubeObject = KubeObject> {
   /** Never set; carries T. */
   readonly shape?: T
 }
+
+/** A kind whose objects lie in namespaces. Its plural is the kind with an s, unless it is named. */
+export const namespacedKind = <T extends KubeObject>(
+  apiVersion: string,
+  kind: string,
+  plural = `${kind.toLowerCase()}s`,
+): Kind<T> => ({ apiVersion, kind, plural, namespaced: true })
+
+/** A kind whose objects lie in no namespace. */
+export const clusterKind = <T extends KubeObject>(
+  apiVersion: string,
+  kind: string,
+  plural = `${kind.toLowerCase()}s`,
+): Kind<T> => ({ apiVersion, kind, plural, namespaced: false })
 
 /** The same kind under another version of its group. */
 export function atVersion<T extends KubeObject>(kind: Kind<T>, version: string): Kind<T> {
@@ -126,9 +138,7 @@ export function parseLabels(selector: string | undefined, refuse: (why: string) 
 }
 
 /** Commas inside parentheses separate values, not requirements. */
-function requirements(selector: string): string[] {
-  return selector.split(/,(?![^(]*\))/)
-}
+const requirements = (selector: string): string[] => selector.split(/,(?![^(]*\))/)
 
 function requirement(source: string, whole: string, refuse: (why: string) => Error): LabelTest {
   const test =
@@ -207,4 +217,16 @@ export function parseJson(text: string): unknown {
   } catch {
     return undefined
   }
+}
+
+/** `namespace/name`; `/name` of what has no namespace. */
+export const keyOf = ({ metadata: { namespace = '', name } }: Pick<KubeObject, 'metadata'>): string =>
+  `${namespace}/${name}`
+
+/** Where kubectl keeps what it applied. */
+export const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration'
+
+/** The members whose names are wanted. */
+export function withoutKeys(from: object, unwanted: (key: string) => boolean): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(from).filter(([key]) => !unwanted(key)))
 }

@@ -90,9 +90,7 @@ function placeOf(held: Held, path: unknown): Place | undefined {
 
 const unescaped = (key: string): string => key.replaceAll('~1', '/').replaceAll('~0', '~')
 
-function isHolder(value: unknown): value is Place['holder'] {
-  return typeof value === 'object' && value !== null
-}
+const isHolder = (value: unknown): value is Place['holder'] => typeof value === 'object' && value !== null
 
 function at(holder: Place['holder'], key: string): unknown {
   if (Array.isArray(holder)) return holder[Number(key)]

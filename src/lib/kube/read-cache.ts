@@ -1,6 +1,6 @@
 import { type Cluster, type Page, type Reader, readerWith, type Where } from './cluster.ts'
 import { ApiError } from './errors.ts'
-import { type Kind, type KubeObject, parseLabels, wholeOf } from './object.ts'
+import { type Kind, type KubeObject, parseLabels, wholeOf, keyOf } from './object.ts'
 
 /** Each question is asked once and its answer remembered; a failure is not, so that whoever asks again tries again. */
 export class Answers {
@@ -97,8 +97,6 @@ function fitting({ namespace, labels }: Where): (object: KubeObject) => boolean 
     (namespace === undefined || metadata.namespace === namespace) && isWanted(metadata.labels)
 }
 
-const keyOf = ({ metadata: { namespace = '', name } }: KubeObject): string => `${namespace}/${name}`
-
 /** Of what API groups a server has, as `/apis` lists them. */
 interface GroupList {
   groups?: readonly { name?: unknown }[]
@@ -135,12 +133,10 @@ async function* failing(error: Error): AsyncGenerator<never> {
   throw error
 }
 
-function questionOf(
+const questionOf = (
   { apiVersion, plural, metadataOnly }: Kind,
   { namespace, name, labels, fields }: Where = {},
-): string {
-  return JSON.stringify([apiVersion, plural, metadataOnly, namespace, name, labels, fields])
-}
+): string => JSON.stringify([apiVersion, plural, metadataOnly, namespace, name, labels, fields])
 
 type Work = (reader: Reader) => unknown
 /** One of the works: the same may come twice. */

@@ -4,8 +4,19 @@ import { Namespaces } from './kinds/core-kinds.ts'
 import { readAhead } from './read-cache.ts'
 import { ApiError } from './errors.ts'
 
+/** A namespace that may not be read. */
+export interface Unread {
+  namespace: string
+  /** Plural of the kind. */
+  what: string
+  why: string
+}
+
+/** Of one namespace, or of the whole cluster. */
+export type UnreadPart = Omit<Unread, 'namespace'> & Partial<Pick<Unread, 'namespace'>>
+
 /** A page of what may be read, or a namespace that may not. */
-type Allowed<T> = Page<T> | { unread: string; why: ApiError }
+type Allowed<T> = Page<T> | { unread: Unread }
 
 /**
  * All pages; where all namespaces together may not be listed, those of each that may. Throws the refusal where neither that nor the
@@ -41,13 +52,11 @@ async function* oneByOne<T extends KubeObject>(
       yield* readAhead(reader.pages(kind, { ...where, namespace }))
     } catch (error) {
       if (!isForbidden(error)) throw error
-      yield { unread: namespace, why: error }
+      yield { unread: { namespace, what: kind.plural, why: error.message } }
     }
 }
 
-function isForbidden(error: unknown): error is ApiError {
-  return error instanceof ApiError && error.status === 403
-}
+const isForbidden = (error: unknown): error is ApiError => error instanceof ApiError && error.status === 403
 
 async function namesOrUndefined(reader: Reader): Promise<readonly string[] | undefined> {
   try {

@@ -115,7 +115,8 @@ function selectorDemands({ nodeSelector = {} }: AskingPod = {}): LabelDemand[] {
   }))
 }
 
-const required = 'requiredDuringSchedulingIgnoredDuringExecution'
+/** The field of affinity that must be met when a pod is placed. */
+export const required = 'requiredDuringSchedulingIgnoredDuringExecution'
 
 /** A term is met as a whole, and one of several is enough: with one term each of its expressions is a demand of its own. */
 function affinityDemands({ affinity }: AskingPod = {}): LabelDemand[] {

@@ -1,4 +1,4 @@
-import { isRecord, type KubeObject, type ManagedField } from './object.ts'
+import { isRecord, type KubeObject, type ManagedField, lastApplied, parseJson } from './object.ts'
 import { sameQuantity } from './quantity.ts'
 
 /** One step into an object: a key, an element of a list that is known by a key of its own, or one by its place. */
@@ -35,9 +35,7 @@ function mergeKey(path: FieldPath, elements: readonly unknown[]): string | undef
 }
 
 /** What is at the path, undefined where nothing is. */
-export function valueAt(root: unknown, path: FieldPath): unknown {
-  return path.reduce<unknown>(childOf, root)
-}
+export const valueAt = (root: unknown, path: FieldPath): unknown => path.reduce<unknown>(childOf, root)
 
 function childOf(at: unknown, segment: Segment): unknown {
   if (typeof segment === 'string') return isRecord(at) ? at[segment] : undefined
@@ -146,8 +144,6 @@ function placeIn(root: KubeObject, path: FieldPath): { holder: unknown; key: str
   return { holder, key: Array.isArray(holder) ? placeOf(holder, last) : -1 }
 }
 
-const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration'
-
 /**
  * Fields that an earlier apply has set and the manifest no longer has: the next apply removes them. After a client-side apply
  * its annotation tells (its ownership also covers the server's defaults), after a server-side one the ownership. What somebody else owns as well
@@ -155,27 +151,16 @@ const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration'
  */
 export function leftovers(wanted: KubeObject, live: KubeObject): FieldPath[] {
   const before = live.metadata.annotations?.[lastApplied]
-  const inAnnotation = before === undefined ? [] : dropped(parsedAnnotation(before), wanted, [])
+  const inAnnotation = before === undefined ? [] : dropped(parseJson(before), wanted, [])
   const owned = (live.metadata.managedFields ?? [])
     .filter((e) => e.operation === 'Apply' && (e.manager === 'kvup' || e.manager === 'kubectl'))
     .flatMap((e) => orphaned(e.fieldsV1 ?? {}, wanted, []))
   const others = (live.metadata.managedFields ?? []).filter(
-    (entry) => !isApplier(entry) && !isOwnApply(entry),
+    (entry) => !isApplier(entry) && !(entry.manager === 'kvup' && entry.operation === 'Apply'),
   )
   const goes = (path: FieldPath) =>
     valueAt(live, path) !== undefined && !others.some((entry) => owns(entry, path))
   return [...inAnnotation, ...owned].filter((path) => path.at(-1) !== lastApplied && goes(path))
-}
-
-const isOwnApply = ({ manager, operation }: ManagedField): boolean =>
-  manager === 'kvup' && operation === 'Apply'
-
-function parsedAnnotation(annotation: string): unknown {
-  try {
-    return JSON.parse(annotation) as unknown
-  } catch {
-    return undefined
-  }
 }
 
 /** What `before` has and `wanted` has not. */
@@ -210,9 +195,7 @@ function stepInto(key: string): { by: string; value: unknown } | undefined {
   return first && { by: first[0], value: first[1] }
 }
 
-function elementOf(list: unknown, step: { by: string; value: unknown }): unknown {
-  return valueAt(list, [step])
-}
+const elementOf = (list: unknown, step: { by: string; value: unknown }): unknown => valueAt(list, [step])
 
 /**
  * Where the live object does not yet say what is wanted. What only the live one has is no difference: defaults and other

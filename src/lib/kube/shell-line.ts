@@ -36,9 +36,7 @@ interface LeftOut {
 }
 
 /** The words of a line that `shellWord` has made, as they are written there: what is quoted is one word. */
-export function wordsOf(line: string): readonly string[] {
-  return line.match(/(?:'[^']*'|\\.|[^\s'\\])+/gu) ?? []
-}
+export const wordsOf = (line: string): readonly string[] => line.match(/(?:'[^']*'|\\.|[^\s'\\])+/gu) ?? []
 
 export function withoutFlags(words: readonly string[], { alone = [], valued }: LeftOut): readonly string[] {
   return words.filter(

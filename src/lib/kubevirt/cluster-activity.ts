@@ -1,4 +1,4 @@
-import { type Reader, servedPages, type Where } from '../kube/cluster.ts'
+import { type Reader, servedPages, type Where, orUnserved } from '../kube/cluster.ts'
 import { condition, type Kind, type KubeObject } from '../kube/object.ts'
 import {
   type DataJob,
@@ -19,7 +19,6 @@ import {
   MachineHealthChecks,
   NodeHealthChecks,
 } from '../kube/kinds/openshift-kinds.ts'
-import { isNotFound } from '../kube/errors.ts'
 
 interface OpenDataJob {
   kind: string
@@ -139,12 +138,8 @@ async function those<T extends KubeObject>(
   where?: Where,
 ): Promise<Other[]> {
   const others: Other[] = []
-  try {
-    for await (const { items } of reader.pages(kind, where))
-      others.push(...items.flatMap((object) => otherOf(object, kind, doesOf(object))))
-  } catch (error) {
-    if (!isNotFound(error)) throw error
-  }
+  for await (const { items } of orUnserved(reader.pages(kind, where)))
+    others.push(...items.flatMap((object) => otherOf(object, kind, doesOf(object))))
   return others
 }
 

@@ -20,7 +20,7 @@ import { compareVersions, versionOf } from '../releases/release-versions.ts'
 import { holderOf, operatorLeads } from './lease-holders.ts'
 import { operatorOf, theInstallation } from './installation.ts'
 import { itemsOf } from '../kube/known.ts'
-import type { Node } from '../kube/kinds/core-kinds.ts'
+import type { Node, Taint } from '../kube/kinds/core-kinds.ts'
 import { condition, isObserved } from '../kube/object.ts'
 import type { FullSnapshot } from './full-snapshot.ts'
 import type { Snapshot } from './snapshot.ts'
@@ -192,11 +192,8 @@ function inTransit(
   return { state: 'rolling', detail: waitsFor(podsOf(snapshot, workload), left, snapshot) }
 }
 
-function leftOver({ kubevirt }: UpgradeSnapshot, { kind, object }: Workload): string | undefined {
-  return kind === 'DaemonSet' && componentLabel(object) === 'virt-handler'
-    ? limitLeft(object, kubevirt)
-    : undefined
-}
+const leftOver = ({ kubevirt }: UpgradeSnapshot, { kind, object }: Workload): string | undefined =>
+  kind === 'DaemonSet' && componentLabel(object) === 'virt-handler' ? limitLeft(object, kubevirt) : undefined
 
 function described({ object }: Workload): { version?: string; image?: string } {
   const version = stampedVersion(object)
@@ -271,9 +268,7 @@ function waitingReason({ status = {} }: Pod): string | undefined {
 const isPlaced = ({ spec }: Pod): boolean => spec?.nodeName !== undefined
 
 /** A node means more to a person than the random end of a pod's name. */
-function placeOf(pod: Pod): string {
-  return pod.spec?.nodeName ?? pod.metadata.name
-}
+const placeOf = (pod: Pod): string => pod.spec?.nodeName ?? pod.metadata.name
 
 const newArgument = 'migration-cn-types'
 const oldVolume = 'kubevirt-virt-handler-certs'
@@ -426,9 +421,7 @@ function isOperatorRolled(operator: Deployment): boolean {
   return isObserved(operator) && replicas === updatedReplicas && updatedReplicas >= enough
 }
 
-function desiredReplicas(operator: Deployment): number {
-  return operator.spec?.replicas ?? 1
-}
+const desiredReplicas = (operator: Deployment): number => operator.spec?.replicas ?? 1
 
 /** The Job that writes the target's install strategy (facts 2.4); gone a moment after it is done. */
 export interface StrategyJob {
@@ -459,8 +452,6 @@ function stateOf({ status }: Job): StrategyJob['state'] {
   if (status?.completionTime || (status?.succeeded ?? 0) > 0) return 'done'
   return status?.conditions?.some((c) => c.type === 'Failed' && c.status === 'True') ? 'failed' : 'running'
 }
-
-type Taint = NonNullable<NonNullable<Node['spec']>['taints']>[number]
 
 /** Taints that keep a DaemonSet's pods away or drive them out. */
 export function untolerated({ spec }: Node, set: DaemonSet | undefined): readonly Taint[] {
@@ -516,8 +507,6 @@ export function wantsHandler(node: Node, set: DaemonSet | undefined): boolean {
 }
 
 /** Unknown is what a kubelet that has gone silent is given. */
-export function isNodeReady(node: Node): boolean {
-  return condition(node, 'Ready')?.status === 'True'
-}
+export const isNodeReady = (node: Node): boolean => condition(node, 'Ready')?.status === 'True'
 
 export const nameOfNode = ({ metadata }: Node): string => metadata.name

@@ -1,3 +1,4 @@
+import { accessText } from '../kube/access-rights.ts'
 import {
   type ApiService,
   ApiServices,
@@ -231,7 +232,8 @@ async function partsOfCluster(
     instanceParts(reader, wants),
     readParts(wants, {
       vms: async () => [await foldVms(reader)],
-      crds: () => definitions(reader),
+      crds: () =>
+        kept(reader, CustomResourceDefinitions, ({ spec }) => isKubeVirtGroup(spec?.group), withoutSchema),
       apiServices: () =>
         kept(reader, ApiServices, ({ spec }) => isKubeVirtGroup(spec?.group), withoutManagers),
       dataJobs: () => openDataJobs(reader),
@@ -319,13 +321,7 @@ async function trimmedQuotas(reader: Reader): Promise<ResourceQuota[]> {
   )
 }
 
-function definitions(reader: Reader): Promise<CustomResourceDefinition[]> {
-  return kept(reader, CustomResourceDefinitions, ({ spec }) => isKubeVirtGroup(spec?.group), withoutSchema)
-}
-
-function isKubeVirtGroup(group = ''): boolean {
-  return group === 'kubevirt.io' || group.endsWith('.kubevirt.io')
-}
+const isKubeVirtGroup = (group = ''): boolean => group === 'kubevirt.io' || group.endsWith('.kubevirt.io')
 
 /** Page by page: only what is wanted of it stays. */
 async function kept<T extends KubeObject>(
@@ -476,7 +472,7 @@ async function answeredRights(
   return known(
     Promise.all(
       asked.map(async ({ access, optional }) => {
-        const answer = { what: inWords(access), optional }
+        const answer = { what: accessText(access), optional }
         try {
           const { allowed } = await reviewer.can(access)
           return { ...answer, allowed }
@@ -487,9 +483,4 @@ async function answeredRights(
       }),
     ),
   )
-}
-
-function inWords({ verb, group, resource, subresource, namespace, name }: Access): string {
-  const kind = `${resource}${group === '' ? '' : `.${group}`}${subresource ? `/${subresource}` : ''}`
-  return `${verb} ${kind}${name ? ` "${name}"` : ''}${namespace ? ` in namespace ${namespace}` : ''}`
 }

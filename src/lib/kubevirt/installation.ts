@@ -318,12 +318,10 @@ interface Gates {
 }
 
 /** What `spec.configuration` of the KubeVirt has at a path; undefined where it is not set. */
-export function configuredValue(
+export const configuredValue = (
   { kubevirt }: Pick<Installation, 'kubevirt'>,
   path: readonly string[],
-): unknown {
-  return valueAt(kubevirt.spec, ['configuration', ...path])
-}
+): unknown => valueAt(kubevirt.spec, ['configuration', ...path])
 
 /** The gates that somebody turned on or off in the KubeVirt resource (facts 1.3). */
 export function gatesOf({ kubevirt }: Pick<Installation, 'kubevirt'>): Gates {

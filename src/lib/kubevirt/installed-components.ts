@@ -25,9 +25,7 @@ export function targetId({ kubevirt }: UpgradeSnapshot): string | undefined {
 }
 
 /** A pod that counts: ended ones (an evicted pod that nobody removed) do not. */
-function isAlive(pod: Pod): boolean {
-  return pod.status?.phase !== 'Failed' && pod.status?.phase !== 'Succeeded'
-}
+const isAlive = (pod: Pod): boolean => pod.status?.phase !== 'Failed' && pod.status?.phase !== 'Succeeded'
 
 export function isReady(pod: Pod): boolean {
   return pod.status?.conditions?.some((c) => c.type === 'Ready' && c.status === 'True') ?? false
@@ -310,14 +308,12 @@ export const underWay = (what: string): Gap => ({ is: 'under-way', what })
  * What the KubeVirt resource itself lacks for being done, by KubeVirt's own definition: its conditions, its generation seen,
  * target equals observed (facts 1.5, the upstream tests' definition of done). Empty: KubeVirt says that it is done.
  */
-export function wordGaps(kubevirt: KubeVirt): readonly Gap[] {
-  return [
-    ...deletionGap(kubevirt),
-    ...targetGap(kubevirt),
-    ...generationGap(kubevirt),
-    ...conditionGap(kubevirt),
-  ]
-}
+export const wordGaps = (kubevirt: KubeVirt): readonly Gap[] => [
+  ...(kubevirt.metadata.deletionTimestamp ? [underWay(beingDeleted)] : []),
+  ...targetGap(kubevirt),
+  ...generationGap(kubevirt),
+  ...conditionGap(kubevirt),
+]
 
 /** KubeVirt says that it is done with what its resource asks for. */
 export const saysDone = (kubevirt: KubeVirt): boolean => wordGaps(kubevirt).length === 0
@@ -334,10 +330,6 @@ export function actsOnEdit(kubevirt: KubeVirt): boolean {
 
 /** The sentence of a gap that comes before all others. */
 export const beingDeleted = 'KubeVirt to be deleted'
-
-function deletionGap({ metadata }: KubeVirt): readonly Gap[] {
-  return metadata.deletionTimestamp ? [underWay(beingDeleted)] : []
-}
 
 function targetGap({ status = {} }: KubeVirt): readonly Gap[] {
   if (!status.targetDeploymentID) return [underWay('virt-operator to process the KubeVirt resource')]

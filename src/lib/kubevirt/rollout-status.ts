@@ -228,7 +228,9 @@ function gaps(snapshot: UpgradeSnapshot, parts: Parts): readonly Gap[] {
   return [
     ...said.filter(({ what }) => what === beingDeleted),
     ...operatorGaps(snapshot, parts.operator),
-    ...jobGap(parts.strategyJob),
+    ...(parts.strategyJob && parts.strategyJob.state !== 'done'
+      ? [underWay(`the install strategy of ${parts.strategyJob.version ?? 'the new version'}`)]
+      : []),
     ...parts.components.flatMap((component) => componentGap(component, isDone)),
     ...(isDone ? [] : oldPodGaps(snapshot)),
     ...said.filter(({ what }) => what !== beingDeleted),
@@ -256,12 +258,6 @@ function operatorGaps(snapshot: UpgradeSnapshot, operator: OperatorStatus | unde
   if (ready === 0 && desired > 0)
     found.push({ is: 'short', what: `virt-operator: ${ready}/${desired} ready` })
   return found
-}
-
-function jobGap(job: StrategyJob | undefined): Gap[] {
-  return job && job.state !== 'done'
-    ? [underWay(`the install strategy of ${job.version ?? 'the new version'}`)]
-    : []
 }
 
 function componentGap(component: ComponentStatus, isDone: boolean): Gap[] {
@@ -362,13 +358,11 @@ function operatorDoubts(snapshot: UpgradeSnapshot, operator: OperatorStatus): re
   return found
 }
 
-function missing(snapshot: UpgradeSnapshot, { name, kind }: ComponentStatus): Doubt {
-  return {
-    id: 'component-missing',
-    sentence: `there is no ${kind} ${name}, which every known release has`,
-    commands: [kubectl(snapshot, 'get daemonsets,deployments')],
-  }
-}
+const missing = (snapshot: UpgradeSnapshot, { name, kind }: ComponentStatus): Doubt => ({
+  id: 'component-missing',
+  sentence: `there is no ${kind} ${name}, which every known release has`,
+  commands: [kubectl(snapshot, 'get daemonsets,deployments')],
+})
 
 /** Nothing of one that is rolling: that is no doubt. */
 function componentDoubts(snapshot: UpgradeSnapshot, workload: Workload): readonly Doubt[] {

@@ -24,7 +24,7 @@ import {
 import type { Clock } from '../kube/clock.ts'
 import { isOperand, isOperator, operatorName, podsOutsideVms } from './installed-components.ts'
 import { itemsOf, type Known, known, notAsked, onlyKnown, readParts } from '../kube/known.ts'
-import { atVersion, condition, isRecord, type KubeObject, metadataOf } from '../kube/object.ts'
+import { atVersion, condition, isRecord, metadataOf } from '../kube/object.ts'
 import { ApiError, forbidden, isNotFound, type KvupError } from '../kube/errors.ts'
 import { readAhead } from '../kube/read-cache.ts'
 import type { VmTally } from './full-snapshot.ts'
@@ -161,9 +161,7 @@ async function clusterWide(reader: Reader, wants: readonly Part[]): Promise<Part
 }
 
 /** Every KubeVirt CR, read as v1 or, where that is not served yet, as v1alpha3 (night U7). None where neither is served. */
-export function listKubeVirts(reader: Reader): Promise<Known<KubeVirt>> {
-  return known(listServed(reader))
-}
+export const listKubeVirts = (reader: Reader): Promise<Known<KubeVirt>> => known(listServed(reader))
 
 async function listServed(reader: Reader): Promise<readonly KubeVirt[]> {
   for (const version of ['v1', 'v1alpha3']) {
@@ -494,7 +492,7 @@ export async function countWorkloads(reader: Reader): Promise<WorkloadCount> {
   let [instances, outdated] = [0, 0]
   for await (const { items, remaining } of reader.pages(metadataOfInstances)) {
     instances += items.length
-    outdated += items.filter(isOutdated).length
+    outdated += items.filter(({ metadata }) => Object.hasOwn(metadata.labels ?? {}, outdatedLabel)).length
     if (remaining) return { instances: instances + remaining, outdated: await countOutdated(reader) }
   }
   return { instances, outdated }
@@ -514,10 +512,6 @@ async function countOutdated(reader: Reader): Promise<number> {
   let count = 0
   for await (const { items } of reader.pages(metadataOfInstances, outdatedOnes)) count += items.length
   return count
-}
-
-function isOutdated({ metadata }: KubeObject): boolean {
-  return Object.hasOwn(metadata.labels ?? {}, outdatedLabel)
 }
 
 /** What a command that only reads looks at, and the time at which it does. */

@@ -1,6 +1,8 @@
+import { blocker } from '../releases/hop-findings.ts'
+import { someOf } from '../kube/text.ts'
 import { ApiError, isConflict } from '../kube/errors.ts'
-import type { Access, JsonOperation, Reader, Writer } from '../kube/cluster.ts'
-import { groupOf, type KubeObject, type ManagedField } from '../kube/object.ts'
+import type { JsonOperation, Reader, Writer } from '../kube/cluster.ts'
+import type { KubeObject, ManagedField } from '../kube/object.ts'
 import { kindOf, nameOf, withoutServerFields } from './manifest.ts'
 import {
   differences,
@@ -56,28 +58,6 @@ async function takeOver({ wanted, live }: ObjectChange, { reader, writer }: Appl
 
 const wroteFirst = (error: unknown) =>
   isConflict(error) || (error instanceof ApiError && error.status === 422)
-
-/** The rights that applying exactly these changes takes; what is the same already needs none. */
-export function applyAccess(changes: readonly ObjectChange[]): Access[] {
-  return changes.filter(({ is }) => is !== 'same').flatMap(accessTo)
-}
-
-function accessTo({ wanted, is, rights }: ObjectChange): Access[] {
-  const kind = kindOf(wanted)
-  const { name, namespace } = wanted.metadata
-  const access = {
-    group: groupOf(kind),
-    resource: kind.plural,
-    ...(namespace !== undefined && { namespace }),
-  }
-  // A role may only gain what whoever applies it holds, or with escalate.
-  const escalates = (rights?.gained.length ?? 0) > 0
-  return [
-    { ...access, verb: 'patch', name },
-    ...(is === 'created' ? [{ ...access, verb: 'create' }] : []),
-    ...(escalates ? [{ ...access, verb: 'escalate', name }] : []),
-  ]
-}
 
 /** Somebody who is not kubectl holds fields that the manifest sets to something else. */
 interface Conflict {
@@ -181,29 +161,23 @@ const longest = 60
 export function conflictFindings(changes: readonly ObjectChange[]) {
   const disputed = changes.filter((change) => change.conflicts.length > 0)
   if (disputed.length === 0) return []
-  return [
-    {
-      id: 'manifest-conflicts',
-      level: 'blocker' as const,
-      summary: `another tool owns fields that the manifest sets: ${disputed.flatMap(words).join('; ')}`,
-      remedy: ['set these fields in that tool as the manifest has them'],
-      objects: disputed.map(({ wanted }) => nameOf(wanted)),
-    },
-  ]
+  return blocker({
+    id: 'manifest-conflicts',
+    summary: `another tool owns fields that the manifest sets: ${disputed.flatMap(words).join('; ')}`,
+    remedy: ['set these fields in that tool as the manifest has them'],
+    objects: disputed.map(({ wanted }) => nameOf(wanted)),
+  })
 }
 
 function words({ wanted, conflicts }: ObjectChange): string[] {
   return conflicts.map(({ manager, fields: paths }) => {
     const fields = [...new Set(paths.map(shortened))]
-    const more = fields.length > shown ? ` and ${fields.length - shown} more` : ''
-    return `${manager} has ${fields.slice(0, shown).join(', ')}${more} of ${nameOf(wanted)}`
+    return `${manager} has ${someOf(fields, fields.length, shown)} of ${nameOf(wanted)}`
   })
 }
 
 /** Deep in the schema of a CRD a path is longer than it says anything. */
-function shortened(path: string): string {
-  return path.length <= longest ? path : `${path.slice(0, longest)}…`
-}
+const shortened = (path: string): string => (path.length <= longest ? path : `${path.slice(0, longest)}…`)
 
 /** Where the backup goes and what it was made before: for its first lines. */
 export interface BackupOrigin {

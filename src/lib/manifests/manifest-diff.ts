@@ -1,3 +1,4 @@
+import { isBinding } from './manifest-extras.ts'
 import type { KubeObject } from '../kube/object.ts'
 import type { ObjectChange } from './apply-manifest.ts'
 import { nameOf } from './manifest.ts'
@@ -177,8 +178,6 @@ function accountOf(changes: readonly ObjectChange[]): Account | undefined {
   const name = spec?.template?.spec?.serviceAccountName ?? 'default'
   return { name, namespace: metadata.namespace }
 }
-
-const isBinding = ({ kind }: KubeObject): boolean => kind.endsWith('RoleBinding')
 
 function binds(object: KubeObject, account: Account | undefined): boolean {
   const { subjects = [] } = object as RoleBinding

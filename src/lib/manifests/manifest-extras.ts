@@ -1,3 +1,5 @@
+import { blocker } from '../releases/hop-findings.ts'
+import { someOf } from '../kube/text.ts'
 import type { Role, RoleBinding } from '../kube/kinds/extension-kinds.ts'
 import type { KubeObject } from '../kube/object.ts'
 import { holds, rightsIn } from '../kube/access-rights.ts'
@@ -14,8 +16,6 @@ interface Judged {
   /** Rights that the roles of this manifest give in the cluster now, all of them together. */
   held: { everywhere: ReadonlySet<string>; here: ReadonlySet<string> }
 }
-
-type Judge = (judged: Judged) => readonly string[]
 
 /**
  * Finding `manifest-extras`: what no kubevirt-operator.yaml of a release holds. A file from elsewhere is applied with the rights of an administrator; rights for somebody
@@ -35,20 +35,17 @@ export function extrasFindings(
     return why.length === 0 ? [] : [{ name: nameOf(object), why: [...new Set(why)].join(', ') }]
   })
   if (extras.length === 0) return []
-  return [
-    {
-      id: 'manifest-extras',
-      level: 'blocker' as const,
-      summary: `the manifest has something that no operator manifest of KubeVirt has: ${extras.map(({ name, why }) => `${name} ${why}`).join('; ')}`,
-      remedy: [
-        'remove it from the file, or name the kubevirt-operator.yaml of the release: --manifest FILE|URL',
-      ],
-      objects: extras.map(({ name }) => name),
-    },
-  ]
+  return blocker({
+    id: 'manifest-extras',
+    summary: `the manifest has something that no operator manifest of KubeVirt has: ${extras.map(({ name, why }) => `${name} ${why}`).join('; ')}`,
+    remedy: [
+      'remove it from the file, or name the kubevirt-operator.yaml of the release: --manifest FILE|URL',
+    ],
+    objects: extras.map(({ name }) => name),
+  })
 }
 
-const judges: readonly Judge[] = [
+const judges: readonly ((judged: Judged) => readonly string[])[] = [
   placedElsewhere,
   operator,
   strangeName,
@@ -76,7 +73,8 @@ function operator({ object, live, manifest }: Judged): string[] {
 }
 
 const isRole = (object: KubeObject | undefined): object is Role => object?.kind.endsWith('Role') === true
-const isBinding = ({ kind }: KubeObject) => kind.endsWith('RoleBinding')
+/** A RoleBinding or ClusterRoleBinding. */
+export const isBinding = ({ kind }: KubeObject) => kind.endsWith('RoleBinding')
 
 const named: ReadonlySet<string> = new Set(['ServiceAccount', 'PriorityClass', 'Service'])
 
@@ -143,8 +141,7 @@ function wideRights({ object, live, held }: Judged): string[] {
   const bad = gained.filter(
     (right) => isKey(right) || isWide(right) || (object.kind === 'ClusterRole' && readsSecrets.test(right)),
   )
-  const more = bad.length > shown ? ` and ${bad.length - shown} more` : ''
-  return bad.length === 0 ? [] : [`may ${bad.slice(0, shown).join(', ')}${more}`]
+  return bad.length === 0 ? [] : [`may ${someOf(bad)}`]
 }
 
 const shown = 3
@@ -241,13 +238,9 @@ function data({ object, live }: Judged): string[] {
 
 function exposed({ object }: Judged): string[] {
   if (object.kind !== 'Service') return []
-  const { type = 'ClusterIP', externalIPs = [] } = (object as { spec?: ServiceSpec }).spec ?? {}
+  const { type = 'ClusterIP', externalIPs = [] } =
+    (object as { spec?: { type?: string; externalIPs?: readonly string[] } }).spec ?? {}
   return type === 'ClusterIP' && externalIPs.length === 0 ? [] : ['is reachable from outside, or leads there']
-}
-
-interface ServiceSpec {
-  type?: string
-  externalIPs?: readonly string[]
 }
 
 /** What a container may hold besides the fields that kvup reads elsewhere. */
@@ -328,15 +321,10 @@ function accountExtras(pod: AnyPod, before: AnyPod): string[] {
   return now === undefined || name === now ? [] : [`runs under the account ${name ?? 'default'}, not ${now}`]
 }
 
-interface Around {
-  registry: string | undefined
-  isOwn: boolean
-}
-
 function containerExtras(
   container: AnyContainer,
   before: AnyContainer | undefined,
-  { registry, isOwn }: Around,
+  { registry, isOwn }: { registry: string | undefined; isOwn: boolean },
 ): string[] {
   const of = `container ${container.name}`
   const { command, image } = container
@@ -347,7 +335,10 @@ function containerExtras(
       ? [`runs ${command.join(' ').slice(0, 80)} in place of virt-operator`]
       : []),
     ...privileges(of, container.securityContext, before?.securityContext),
-    ...hooks(container, before),
+    ...runners
+      .filter((field) => /"exec":/u.test(JSON.stringify(container[field] ?? null)))
+      .filter((field) => !same(container[field], before?.[field]))
+      .map((field) => `runs a command of its own as ${field} of container ${container.name}`),
     ...environment(container, before, registry),
     ...((container['volumeDevices'] as unknown[] | undefined)?.length ? [`${of} has devices`] : []),
   ]
@@ -391,13 +382,6 @@ function environment(
 }
 
 const runners = ['lifecycle', 'livenessProbe', 'readinessProbe', 'startupProbe'] as const
-
-function hooks(container: AnyContainer, before: AnyContainer | undefined): string[] {
-  return runners
-    .filter((field) => /"exec":/u.test(JSON.stringify(container[field] ?? null)))
-    .filter((field) => !same(container[field], before?.[field]))
-    .map((field) => `runs a command of its own as ${field} of container ${container.name}`)
-}
 
 interface Security extends Record<string, unknown> {
   capabilities?: { add?: readonly string[] }

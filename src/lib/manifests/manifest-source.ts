@@ -92,7 +92,10 @@ export async function readManifest(
   const bytes = await bytesOf(source, reading)
   if (bytes.length > sizeLimit) throw tooLarge(origin)
   const sum = createHash('sha256').update(bytes).digest('hex')
-  if (wanted !== undefined && sum !== wanted) throw mismatch(origin, sum, wanted)
+  if (wanted !== undefined && sum !== wanted)
+    throw usageError('manifest-checksum', `${origin} has sha256 ${sum}, not ${wanted}`, {
+      remedy: 'find out why before you use it; the release page lists the right checksum',
+    })
   return { text: bytes.toString('utf8'), sha256: sum, origin }
 }
 
@@ -134,12 +137,6 @@ function checksum(typed: string): string {
     'not-a-checksum',
     `--manifest-sha256 takes 64 hexadecimal digits, not ${JSON.stringify(typed)}`,
   )
-}
-
-function mismatch(origin: string, is: string, wanted: string): Error {
-  return usageError('manifest-checksum', `${origin} has sha256 ${is}, not ${wanted}`, {
-    remedy: 'find out why before you use it; the release page lists the right checksum',
-  })
 }
 
 /** Bytes. Ten release manifests would fit, a disk image does not. */

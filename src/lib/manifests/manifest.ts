@@ -1,4 +1,11 @@
-import { isRecord, type Kind, type KubeObject, type Metadata } from '../kube/object.ts'
+import {
+  isRecord,
+  type Kind,
+  type KubeObject,
+  type Metadata,
+  withoutKeys,
+  namespacedKind,
+} from '../kube/object.ts'
 import { type Container, type Deployment, Deployments } from '../kube/kinds/workload-kinds.ts'
 import { usageError } from '../kube/errors.ts'
 import {
@@ -79,11 +86,8 @@ function shapeOf(objects: readonly KubeObject[], operator: Deployment | undefine
 }
 
 /** The first list in an object that kvup reads and that holds something else than objects; undefined where all is well. */
-function malformed(object: KubeObject): string | undefined {
-  return (
-    Object.entries(listsOf(object)).find(([, list]) => !isListOfObjects(list))?.[0] ?? withoutVerbs(object)
-  )
-}
+const malformed = (object: KubeObject): string | undefined =>
+  Object.entries(listsOf(object)).find(([, list]) => !isListOfObjects(list))?.[0] ?? withoutVerbs(object)
 
 function listsOf(object: KubeObject): Record<string, unknown> {
   const { containers, initContainers } = (object as Deployment).spec?.template?.spec ?? {}
@@ -182,12 +186,7 @@ function isKubeObject(value: Record<string, unknown>): value is Record<string, u
 }
 
 const Services: Kind = { apiVersion: 'v1', kind: 'Service', plural: 'services', namespaced: true }
-const NetworkPolicies: Kind = {
-  apiVersion: 'networking.k8s.io/v1',
-  kind: 'NetworkPolicy',
-  plural: 'networkpolicies',
-  namespaced: true,
-}
+const NetworkPolicies = namespacedKind('networking.k8s.io/v1', 'NetworkPolicy', 'networkpolicies')
 
 /**
  * Kinds that an operator manifest may hold, in the order in which they are applied: what others need comes first,
@@ -251,9 +250,9 @@ export function withoutServerFields(object: KubeObject): KubeObject {
     status: _,
     ...rest
   } = object as KubeObject & { status?: unknown }
-  const metadata = without(known, (key) => serverMetadata.has(key)) as unknown as Metadata
+  const metadata = withoutKeys(known, (key) => serverMetadata.has(key)) as unknown as Metadata
   if (metadata.annotations !== undefined) {
-    const annotations = without(metadata.annotations, (key) => bookkeeping.test(key)) as Record<
+    const annotations = withoutKeys(metadata.annotations, (key) => bookkeeping.test(key)) as Record<
       string,
       string
     >
@@ -261,10 +260,6 @@ export function withoutServerFields(object: KubeObject): KubeObject {
     else delete metadata.annotations
   }
   return { apiVersion, kind, metadata, ...rest }
-}
-
-function without(from: object, unwanted: (key: string) => boolean): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(from).filter(([key]) => !unwanted(key)))
 }
 
 const labels = ['kubevirt.io', 'operator.kubevirt.io']

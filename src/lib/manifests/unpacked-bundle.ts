@@ -1,7 +1,7 @@
 import { gunzipSync } from 'node:zlib'
 import { parseDocument } from 'yaml'
 import type { ConfigMap } from '../kube/kinds/core-kinds.ts'
-import { isRecord, isTooDeep, type KubeObject, withoutNulls } from '../kube/object.ts'
+import { isRecord, isTooDeep, type KubeObject, withoutNulls, parseJson } from '../kube/object.ts'
 
 /** The objects of a bundle that OLM has unpacked. */
 export interface ReadObjects {
@@ -118,19 +118,10 @@ function innerOf(bytes: Buffer): Buffer | undefined {
 
 /** Undefined where it is neither JSON nor YAML. Aliases, which could grow without bound, are not resolved. */
 function objectIn(text: string): unknown {
-  if (text.trimStart().startsWith('{')) return asJson(text)
+  if (text.trimStart().startsWith('{')) return parseJson(text)
   try {
     const document = parseDocument(text, { uniqueKeys: true })
     return document.errors.length > 0 ? undefined : (document.toJS({ maxAliasCount: 0 }) as unknown)
-  } catch {
-    return undefined
-  }
-}
-
-/** Undefined where it is none. */
-export function asJson(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown
   } catch {
     return undefined
   }

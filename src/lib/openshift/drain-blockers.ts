@@ -2,7 +2,7 @@ import type { PodDisruptionBudget } from '../kube/kinds/core-kinds.ts'
 import type { KubeVirt, VirtualMachineInstance } from '../kube/kinds/kubevirt-kinds.ts'
 import type { MachineConfigPool } from '../kube/kinds/openshift-kinds.ts'
 import { filled, itemsOf, type Known } from '../kube/known.ts'
-import { condition } from '../kube/object.ts'
+import { condition, keyOf } from '../kube/object.ts'
 import { selectorTest } from '../kube/selectors.ts'
 import { shellWord } from '../kube/shell-line.ts'
 import { someOf } from '../kube/text.ts'
@@ -69,9 +69,6 @@ export function blockersOn(node: string, { vmis, budgets, kubevirts }: DrainSnap
   return { node, vms, ...filled({ unknown: unread.join('; ') }) }
 }
 
-const nameOf = ({ metadata }: VirtualMachineInstance): string =>
-  `${metadata.namespace ?? ''}/${metadata.name}`
-
 function unmovable(
   vmi: VirtualMachineInstance,
   clusterEviction: string | undefined,
@@ -80,7 +77,7 @@ function unmovable(
   const strategy = vmi.spec?.evictionStrategy ?? clusterEviction
   if (strategy !== 'LiveMigrate' || migratable?.status !== 'False') return undefined
   const { reason = 'no reason is given', message } = migratable
-  return { vm: nameOf(vmi), by: 'not-migratable', why: `cannot be live-migrated: ${message || reason}` }
+  return { vm: keyOf(vmi), by: 'not-migratable', why: `cannot be live-migrated: ${message || reason}` }
 }
 
 function forbidden(
@@ -98,7 +95,7 @@ function forbidden(
   const allowed = condition(budget, 'DisruptionAllowed')
   const failed = allowed?.reason === 'SyncFailed' ? `: ${allowed.message || allowed.reason}` : ''
   return {
-    vm: nameOf(vmi),
+    vm: keyOf(vmi),
     by: 'budget',
     why: `may not be evicted: PodDisruptionBudget ${budget.metadata.name} allows no disruption${failed}`,
     budget: `${budget.metadata.namespace ?? ''}/${budget.metadata.name}`,

@@ -52,13 +52,11 @@ function startedAt(cv: ClusterVersion | undefined, at: string | undefined): stri
     .find((minor) => compareMinors(minor, at) < 0 && platformMinor(minor)?.eus === true)
 }
 
-interface Around {
-  platform: PlatformSnapshot
-  platformStatus: PlatformStatus | undefined
-}
-
 /** Paused, and with something to do, or about to have it; a pool that is degraded says it by its kubelets alone. */
-function isHeld(pool: MachineConfigPool, { platform, platformStatus }: Around): boolean {
+function isHeld(
+  pool: MachineConfigPool,
+  { platform, platformStatus }: { platform: PlatformSnapshot; platformStatus: PlatformStatus | undefined },
+): boolean {
   const { state, isMaster, machines, paused } = assessPool(pool)
   if (!paused || isMaster || machines === 0) return false
   if (state === 'paused-pending' || (platformStatus !== undefined && isChangingMinor(platformStatus)))

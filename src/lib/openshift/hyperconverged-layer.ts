@@ -58,7 +58,8 @@ const patience = { alone: 10 * minutes, updating: 60 * minutes }
 function judge(hco: HyperConverged, status: HyperConvergedStatus, around: AroundHyperConverged): Judged {
   const { good, why, operatorVersion: version = 'of no version yet', current } = status
   if (good) return { verdict: 'Healthy', says: version }
-  const bad = isBad(hco)
+  const bad =
+    is(hco, 'Degraded', 'True') || is(hco, 'Available', 'False') || is(hco, 'ReconcileComplete', 'False')
   const isProgressing = is(hco, 'Progressing', 'True')
   const waits = { says: version, notes: why, waitsFor: 'every condition to be healthy' }
   const isMoving = around.updating || isProgressing || !current || triesAgain(hco, around.at)
@@ -75,7 +76,7 @@ function judge(hco: HyperConverged, status: HyperConvergedStatus, around: Around
 function lasting(hco: HyperConverged, status: HyperConvergedStatus, around: AroundHyperConverged): Judged {
   const { why, operatorVersion: version = 'of no version yet' } = status
   const lacking = lackingComponents(hco)
-  if (around.kubeVirtIsTold && isAllKubeVirt(lacking))
+  if (around.kubeVirtIsTold && lacking.length > 0 && lacking.every(({ name }) => name === 'KubeVirt'))
     return { verdict: 'Updating', says: version, notes: why, waitsFor: 'KubeVirt; see below' }
   const operators = operatorsOf(lacking, around.running)
   return {
@@ -113,9 +114,6 @@ function isOverdue(hco: HyperConverged, { updating, at }: AroundHyperConverged):
   return unchanged !== undefined && unchanged >= (updating ? patience.updating : patience.alone)
 }
 
-const isAllKubeVirt = (lacking: readonly LackingComponent[]): boolean =>
-  lacking.length > 0 && lacking.every(({ name }) => name === 'KubeVirt')
-
 function verdictOn(
   hco: HyperConverged,
   lacking: readonly LackingComponent[],
@@ -129,9 +127,6 @@ function verdictOn(
 
 const is = (hco: HyperConverged, type: string, status: string): boolean =>
   condition(hco, type)?.status === status
-
-const isBad = (hco: HyperConverged): boolean =>
-  is(hco, 'Degraded', 'True') || is(hco, 'Available', 'False') || is(hco, 'ReconcileComplete', 'False')
 
 /** A component that a condition of HyperConverged is about. */
 interface LackingComponent {

@@ -10,9 +10,7 @@ import { type CustomResourceDefinition, CustomResourceDefinitions } from '../kub
  * Every HyperConverged, for its status, which is the same in each version: a cluster has one, and more are for the caller to tell. None
  * where no version is served. Its spec is to be read by `storedHyperConverged` (hco 12). Throws ApiError.
  */
-export function getHyperConverged(reader: Reader): Promise<Known<HyperConverged>> {
-  return known(listServed(reader))
-}
+export const getHyperConverged = (reader: Reader): Promise<Known<HyperConverged>> => known(listServed(reader))
 
 async function listServed(reader: Reader): Promise<readonly HyperConverged[]> {
   let failure: unknown

@@ -1,10 +1,9 @@
-import type { Reader } from '../kube/cluster.ts'
+import { type Reader, orUnserved } from '../kube/cluster.ts'
 import {
   type NetworkAttachmentDefinition,
   NetworkAttachmentDefinitions,
 } from '../kube/kinds/extension-kinds.ts'
 import { NodeMaintenances, OldNodeMaintenances } from '../kube/kinds/openshift-kinds.ts'
-import { isNotFound } from '../kube/errors.ts'
 import { itemsOf, type Known, known, listServed } from '../kube/known.ts'
 import type { FiringAlert } from './firing-alerts.ts'
 import { getHyperConverged } from './hyperconverged.ts'
@@ -69,12 +68,8 @@ export async function oldBridgeNetworks(reader: Reader): Promise<Known<NetworkAt
   const found: NetworkAttachmentDefinition[] = []
   return known(
     (async () => {
-      try {
-        for await (const { items } of reader.pages(NetworkAttachmentDefinitions))
-          found.push(...items.filter(isOldBridge))
-      } catch (error) {
-        if (!isNotFound(error)) throw error
-      }
+      for await (const { items } of orUnserved(reader.pages(NetworkAttachmentDefinitions)))
+        found.push(...items.filter(isOldBridge))
       return found
     })(),
   )

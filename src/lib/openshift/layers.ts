@@ -185,9 +185,7 @@ const platformGroup = 'config.openshift.io'
 const operatorGroup = 'hco.kubevirt.io'
 
 /** Whether the cluster is OKD or OpenShift: one small request. Who may not ask takes it for none. */
-export async function isPlatform(reader: Reader): Promise<boolean> {
-  return isServed(reader, platformGroup)
-}
+export const isPlatform = async (reader: Reader): Promise<boolean> => isServed(reader, platformGroup)
 
 async function isServed(reader: Reader, group: string): Promise<boolean> {
   try {

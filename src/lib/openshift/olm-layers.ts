@@ -85,14 +85,12 @@ function told<T>(layer: Layer['layer'], part: Known<T>, layers: (items: readonly
 }
 
 /** OLM v1 knows no OperatorConditions: kvup does not drive it (ocp 2.9). */
-function extensionLayer({ metadata }: ClusterExtension): Layer {
-  return {
-    layer: 'subscription',
-    object: `clusterextension/${metadata.name}`,
-    verdict: 'Healthy',
-    says: `a ClusterExtension of OLM v1, which kvup does not update`,
-  }
-}
+const extensionLayer = ({ metadata }: ClusterExtension): Layer => ({
+  layer: 'subscription',
+  object: `clusterextension/${metadata.name}`,
+  verdict: 'Healthy',
+  says: `a ClusterExtension of OLM v1, which kvup does not update`,
+})
 
 const catalogVerdicts: Readonly<Record<string, Layer['verdict']>> = {
   READY: 'Healthy',
@@ -374,9 +372,7 @@ const csvWords = ({ reason, message, isUsual }: CsvStatus): string[] => {
   return text === '' ? [] : [text]
 }
 
-type JudgeCsv = (csv: CsvStatus, namespace: string) => JudgedLayer
-
-const csvVerdicts: Record<CsvStatus['state'], JudgeCsv> = {
+const csvVerdicts: Record<CsvStatus['state'], (csv: CsvStatus, namespace: string) => JudgedLayer> = {
   succeeded: (csv) => ({ verdict: 'Healthy', says: `${csv.name} is Succeeded` }),
   going: (csv) => ({
     verdict: 'Updating',

@@ -140,12 +140,6 @@ function catalogParts(
   })
 }
 
-interface Offer {
-  package: string
-  source: string
-  namespace: string
-}
-
 /** The catalogs that Subscriptions name; one that is gone is left out. Throws ApiError. */
 async function catalogsOf(reader: Reader, subscriptions: readonly Subscription[]): Promise<CatalogSource[]> {
   const found = await Promise.all(
@@ -180,7 +174,9 @@ export function silentCatalog({ metadata, status }: CatalogSource): string | und
 export const showsCatalog = ({ name, namespace = '' }: CatalogSource['metadata']): string =>
   `kubectl -n ${namespace} get catalogsource ${name} -o yaml`
 
-function offersOf(subscriptions: readonly Subscription[]): Offer[] {
+function offersOf(
+  subscriptions: readonly Subscription[],
+): { package: string; source: string; namespace: string }[] {
   const offers = subscriptions.map(({ spec = {}, metadata }) => ({
     package: spec.name ?? '',
     source: spec.source ?? '',
@@ -348,7 +344,9 @@ export function assessInstallPlan(plan: InstallPlan, subscription?: Subscription
     state: installPlanState(plan),
     approved: spec.approved === true,
     csvs: [...new Set(spec.clusterServiceVersionNames)],
-    executed: isExecuted(plan),
+    executed: (plan.status?.plan ?? []).some(
+      ({ resource, status: is = '' }) => resource?.kind === 'ClusterServiceVersion' && written.has(is),
+    ),
     referenced: subscription !== undefined && refersTo(subscription, plan),
     message,
     ...(startTime && { startedAt: startTime }),
@@ -362,11 +360,6 @@ function installPlanState({ spec, status }: InstallPlan): InstallPlanStatus['sta
 }
 
 const written: ReadonlySet<string> = new Set(['Created', 'Present'])
-
-const isExecuted = ({ status }: InstallPlan): boolean =>
-  (status?.plan ?? []).some(
-    ({ resource, status: is = '' }) => resource?.kind === 'ClusterServiceVersion' && written.has(is),
-  )
 
 /**
  * What is left where a plan failed that was executed: olm-real 4, where neither the plan nor the CSV alone could be deleted with success. A new Subscription alone is
@@ -499,9 +492,7 @@ export const showsWithoutCsv = (namespace: string): string =>
 /** The release of KubeVirt that a CSV brings, as the Deployment of its virt-operator says. */
 export function kubeVirtIn({ spec }: ClusterServiceVersion): string | undefined {
   const deployments = spec?.install?.spec?.deployments ?? []
-  const pods = deployments.map((one) => (one.spec as DeploymentSpec | undefined)?.template?.spec)
+  const pods = deployments.map((one) => (one.spec as Partial<Deployment>['spec'] | undefined)?.template?.spec)
   const env = pods.flatMap((pod) => pod?.containers ?? []).flatMap((container) => container.env ?? [])
   return env.find(({ name }) => name === 'KUBEVIRT_VERSION')?.value
 }
-
-type DeploymentSpec = Partial<Deployment>['spec']

@@ -11,7 +11,7 @@ import type {
 import type { CustomResourceDefinition } from '../kube/kinds/extension-kinds.ts'
 import { itemsOf, type Known } from '../kube/known.ts'
 import { shellWord } from '../kube/shell-line.ts'
-import type { HopFinding } from '../releases/hop-findings.ts'
+import { type HopFinding, warning } from '../releases/hop-findings.ts'
 import { againstPlatform } from '../releases/platform-releases.ts'
 import {
   compareMinors,
@@ -107,14 +107,11 @@ export function outOfStep(
   if (own === undefined) return aheadOfAllRows(version, platform, releases)
   const order = compareMinors(own, platform.here)
   if (order === 0 || (order < 0 && platform.moves)) return []
-  return [
-    {
-      id: 'version-in-step',
-      level: 'warning',
-      summary: `unsupported version skew: HyperConverged ${version} belongs to ${own}, the platform is at ${platform.release}`,
-      remedy: order < 0 ? takesOperator(version, platform.here, releases) : [takesPlatform],
-    },
-  ]
+  return warning({
+    id: 'version-in-step',
+    summary: `unsupported version skew: HyperConverged ${version} belongs to ${own}, the platform is at ${platform.release}`,
+    remedy: order < 0 ? takesOperator(version, platform.here, releases) : [takesPlatform],
+  })
 }
 
 /** To the newest release that is known for this minor of the platform, in the operator's own numbers: those of OpenShift are in no table (ocp 1.2). */
@@ -136,14 +133,11 @@ function aheadOfAllRows(text: string, { here, release }: PlatformAtHand, release
   const version = operatorVersionOf(text)
   const against = version && againstPlatform(version, here, releases)
   if (against?.is !== 'beyond') return []
-  return [
-    {
-      id: 'version-in-step',
-      level: 'warning',
-      summary: `unsupported version skew: HyperConverged ${text} ${against.why}, the platform is at ${release}`,
-      remedy: [takesPlatform],
-    },
-  ]
+  return warning({
+    id: 'version-in-step',
+    summary: `unsupported version skew: HyperConverged ${text} ${against.why}, the platform is at ${release}`,
+    remedy: [takesPlatform],
+  })
 }
 
 /** On OpenShift its catalog follows the platform, and in that one channel lies every minor of it (night E8). */
@@ -156,14 +150,11 @@ export function besideStable(
   const offered = channelsOf(itemsOf(parts.packageManifests)).map((one) => one.name)
   // Another catalog than the platform's need not have it; of one that shows nothing that is not known.
   const there = offered.length === 0 || offered.includes('stable') ? ['stable'] : []
-  return [
-    {
-      id: 'version-in-step',
-      level: 'warning',
-      summary: `the Subscription ${namespace}/${name} follows channel ${channel}, not stable: OpenShift supports only releases of stable, and of the minor of the platform`,
-      remedy: [takeChannel(there, { namespace, name, pack })],
-    },
-  ]
+  return warning({
+    id: 'version-in-step',
+    summary: `the Subscription ${namespace}/${name} follows channel ${channel}, not stable: OpenShift supports only releases of stable, and of the minor of the platform`,
+    remedy: [takeChannel(there, { namespace, name, pack })],
+  })
 }
 
 /** Its own Upgradeable=True means only that nothing progresses or is degraded: every condition counts (ocp 9.5, 9.6). */
@@ -173,15 +164,12 @@ export function notGood({ hyperconverged }: Pick<OperatorParts, 'hyperconverged'
   const { good, why } = assessHyperConverged(hco)
   if (good) return []
   const { name, namespace = '' } = hco.metadata
-  return [
-    {
-      id: 'hyperconverged-not-good',
-      level: 'warning',
-      summary: `HyperConverged ${namespace}/${name} is not ready for the next platform update: ${why.join('; ')}`,
-      objects: [`hyperconverged/${name}`],
-      remedy: ['kvup status'],
-    },
-  ]
+  return warning({
+    id: 'hyperconverged-not-good',
+    summary: `HyperConverged ${namespace}/${name} is not ready for the next platform update: ${why.join('; ')}`,
+    objects: [`hyperconverged/${name}`],
+    remedy: ['kvup status'],
+  })
 }
 
 /** A HyperConverged whose operands are patched by annotation: nobody supports what comes of it (ocp 1.5). */
@@ -193,20 +181,15 @@ export function tainted({ hyperconverged }: Pick<OperatorParts, 'hyperconverged'
   if (said === undefined && annotations.length === 0) return []
   const { name, namespace = '' } = hco.metadata
   const at = `oc -n ${namespace}`
-  return [
-    {
-      id: 'hyperconverged-tainted',
-      level: 'warning',
-      summary: `HyperConverged has unsupported patches (${annotations.join(', ') || said}): they may not work with the next release`,
-      objects: [`hyperconverged/${name}`],
-      remedy:
-        annotations.length > 0
-          ? annotations.map(
-              (key) => `${at} annotate hyperconverged ${name} ${key}-      save its value first`,
-            )
-          : [`${at} get hyperconverged ${name} -o yaml      shows its condition TaintedConfiguration`],
-    },
-  ]
+  return warning({
+    id: 'hyperconverged-tainted',
+    summary: `HyperConverged has unsupported patches (${annotations.join(', ') || said}): they may not work with the next release`,
+    objects: [`hyperconverged/${name}`],
+    remedy:
+      annotations.length > 0
+        ? annotations.map((key) => `${at} annotate hyperconverged ${name} ${key}-      save its value first`)
+        : [`${at} get hyperconverged ${name} -o yaml      shows its condition TaintedConfiguration`],
+  })
 }
 
 /** `kubevirt.kubevirt.io/jsonpatch` and those of the other operands. */
@@ -235,17 +218,14 @@ export function misspelt(methods: readonly string[], on: string): readonly HopFi
   if (unknown.length === 0) return []
   const left = methods.filter((method) => !unknown.includes(method))
   const then = left.length === 0 ? 'no VM is updated automatically' : `only ${left.join(', ')} takes effect`
-  return [
-    {
-      id: 'methods-misspelt',
-      level: 'warning',
-      summary: `workloadUpdateMethods of ${on} has ${unknown.join(', ')}, which KubeVirt does not know (it knows LiveMigrate and Evict): ${then}`,
-      objects: [on],
-      remedy: [
-        `kvup workloads strategy set --methods ${shellWord((left.length > 0 ? left : ['LiveMigrate']).join(','))}`,
-      ],
-    },
-  ]
+  return warning({
+    id: 'methods-misspelt',
+    summary: `workloadUpdateMethods of ${on} has ${unknown.join(', ')}, which KubeVirt does not know (it knows LiveMigrate and Evict): ${then}`,
+    objects: [on],
+    remedy: [
+      `kvup workloads strategy set --methods ${shellWord((left.length > 0 ? left : ['LiveMigrate']).join(','))}`,
+    ],
+  })
 }
 
 /** Where it is what HyperConverged says of itself it is told once. */
@@ -256,15 +236,12 @@ export function held(
   const found = itemsOf(parts.operatorConditions).find(({ metadata }) => metadata.name === csv)
   const gate = operatorConditionGate(found)
   if (gate.is !== 'no') return []
-  return [
-    {
-      id: 'operator-held',
-      level: 'warning',
-      summary: `OLM cannot replace the operator: its OperatorCondition says ${gate.reason}: ${gate.message}`,
-      objects: [`operatorcondition/${csv ?? ''}`],
-      remedy: [`oc -n ${found?.metadata.namespace ?? ''} get operatorcondition ${csv ?? ''} -o yaml`],
-    },
-  ]
+  return warning({
+    id: 'operator-held',
+    summary: `OLM cannot replace the operator: its OperatorCondition says ${gate.reason}: ${gate.message}`,
+    objects: [`operatorcondition/${csv ?? ''}`],
+    remedy: [`oc -n ${found?.metadata.namespace ?? ''} get operatorcondition ${csv ?? ''} -o yaml`],
+  })
 }
 
 /** An operator whose catalog does not answer is stranded behind the platform (ocp 2.6, 7.4). `at` is the time of the look. */
@@ -292,18 +269,15 @@ export function catalogTroubles(
     ...troubles.map(({ type, reason, message }) => `${type} (${reason}): ${message}`),
   ]
   if (told.length === 0) return []
-  return [
-    {
-      id: 'catalog-not-healthy',
-      level: 'warning',
-      summary: `OLM cannot offer the next operator: ${told.join('; ')}`,
-      objects: silent.map(({ metadata }) => `catalogsource/${metadata.name}`),
-      remedy: [
-        ...(troubles.length > 0 ? ['kvup status     shows how to fix it'] : []),
-        ...(silent.length > 0 || isGone ? ['oc get catalogsources -A'] : []),
-      ],
-    },
-  ]
+  return warning({
+    id: 'catalog-not-healthy',
+    summary: `OLM cannot offer the next operator: ${told.join('; ')}`,
+    objects: silent.map(({ metadata }) => `catalogsource/${metadata.name}`),
+    remedy: [
+      ...(troubles.length > 0 ? ['kvup status     shows how to fix it'] : []),
+      ...(silent.length > 0 || isGone ? ['oc get catalogsources -A'] : []),
+    ],
+  })
 }
 
 /** A channel that a Subscription follows and its catalog does not have. */
@@ -331,15 +305,12 @@ export function channelGone(
   const found = missingChannel(parts)
   const { namespace = '', name = '', package: pack = '' } = oneSubscription(parts) ?? {}
   if (found === undefined) return []
-  return [
-    {
-      id: 'channel-not-in-catalog',
-      level: 'warning',
-      summary: `Subscription ${name} follows channel ${found.channel}, which catalog ${found.source} does not have (it has ${found.offered.join(', ')}): no update comes`,
-      objects: [`subscription/${name}`],
-      remedy: [takeChannel(found.offered, { namespace, name, pack })],
-    },
-  ]
+  return warning({
+    id: 'channel-not-in-catalog',
+    summary: `Subscription ${name} follows channel ${found.channel}, which catalog ${found.source} does not have (it has ${found.offered.join(', ')}): no update comes`,
+    objects: [`subscription/${name}`],
+    remedy: [takeChannel(found.offered, { namespace, name, pack })],
+  })
 }
 
 /** Where there is no choice, or OpenShift's own channel is among them, the line that takes it; else the one that shows them. */
@@ -361,15 +332,12 @@ export function operatorGroupsCount(
   namespace: string | undefined,
 ): readonly HopFinding[] {
   if (!operatorGroups.known || namespace === undefined || operatorGroups.items.length === 1) return []
-  return [
-    {
-      id: 'one-operator-group',
-      level: 'warning',
-      summary: `there are ${operatorGroups.items.length} OperatorGroups in namespace ${namespace}, and OLM needs exactly one`,
-      objects: operatorGroups.items.map(({ metadata }) => `operatorgroup/${metadata.name}`),
-      remedy: [`oc -n ${namespace} get operatorgroups`],
-    },
-  ]
+  return warning({
+    id: 'one-operator-group',
+    summary: `there are ${operatorGroups.items.length} OperatorGroups in namespace ${namespace}, and OLM needs exactly one`,
+    objects: operatorGroups.items.map(({ metadata }) => `operatorgroup/${metadata.name}`),
+    remedy: [`oc -n ${namespace} get operatorgroups`],
+  })
 }
 
 /** The CRDs that come with a bundle of HyperConverged: virt-operator labels each that it makes itself, and of KubeVirt's own the release data know what is dropped. */

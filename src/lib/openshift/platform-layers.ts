@@ -155,12 +155,9 @@ function updatingPlatform(platformStatus: PlatformStatus, report: PlatformReport
 }
 
 /** `Working towards 4.19.14: 712 of 897 done (79% complete), waiting on network` */
-function waitedFor(message: string): string {
-  return (
-    /waiting (?:up to \d+ minutes )?on (?<what>.+?)(?: over .*)?$/u.exec(message)?.groups?.['what'] ??
-    'its operators'
-  )
-}
+const waitedFor = (message: string): string =>
+  /waiting (?:up to \d+ minutes )?on (?<what>.+?)(?: over .*)?$/u.exec(message)?.groups?.['what'] ??
+  'its operators'
 
 /** Undefined where all are as they should be, and it is known what they belong to. */
 function operatorsLayer(
@@ -335,11 +332,9 @@ const judged: Record<PoolStatus['state'], Judge> = {
   }),
 }
 
-function pausedMaster(pool: PoolStatus): JudgedLayer {
-  return {
-    verdict: 'Stalled',
-    says: `paused, ${counts(pool)}: the platform cannot update`,
-    waitsFor: 'you to unpause it',
-    help: [unpausePool(pool.name)],
-  }
-}
+const pausedMaster = (pool: PoolStatus): JudgedLayer => ({
+  verdict: 'Stalled',
+  says: `paused, ${counts(pool)}: the platform cannot update`,
+  waitsFor: 'you to unpause it',
+  help: [unpausePool(pool.name)],
+})

@@ -9,7 +9,7 @@ import { itemsOf, type Known } from '../kube/known.ts'
 import { isRecord, parseJson } from '../kube/object.ts'
 import { shellWord } from '../kube/shell-line.ts'
 import { counted, someOf } from '../kube/text.ts'
-import type { HopFinding } from '../releases/hop-findings.ts'
+import { type HopFinding, warning } from '../releases/hop-findings.ts'
 import { compareMinors } from '../releases/release-versions.ts'
 import { allWords, askAlerts, type FiringAlert, isGrave } from './firing-alerts.ts'
 import { assessPool, type PoolStatus } from './machine-config-pools.ts'
@@ -55,15 +55,12 @@ export function unsteady({
       : state === 'partial'
         ? `the update to ${target ?? 'another release'} stopped halfway: ${message}`
         : 'its status does not yet show the last request'
-  return [
-    {
-      id: 'platform-not-steady',
-      level: 'warning',
-      summary: `the ClusterVersion is not stable: ${what}`,
-      objects: ['clusterversion/version'],
-      remedy: ['oc adm upgrade'],
-    },
-  ]
+  return warning({
+    id: 'platform-not-steady',
+    summary: `the ClusterVersion is not stable: ${what}`,
+    objects: ['clusterversion/version'],
+    remedy: ['oc adm upgrade'],
+  })
 }
 
 /** It starts by itself as soon as nothing speaks against it any more (night E6). */
@@ -71,15 +68,12 @@ export function armedUpdate({ armed, accepted }: PlatformStatus): readonly HopFi
   if (armed === undefined) return []
   const { version, image } = armed
   const why = accepted.is === 'no' ? `: ${accepted.message}` : ''
-  return [
-    {
-      id: 'update-armed',
-      level: 'warning',
-      summary: `an update to ${version ?? image ?? 'another release'} is requested but not running${why}. It starts by itself when this ends`,
-      objects: ['clusterversion/version'],
-      remedy: ['oc adm upgrade --clear'],
-    },
-  ]
+  return warning({
+    id: 'update-armed',
+    summary: `an update to ${version ?? image ?? 'another release'} is requested but not running${why}. It starts by itself when this ends`,
+    objects: ['clusterversion/version'],
+    remedy: ['oc adm upgrade --clear'],
+  })
 }
 
 /** Why the platform does not go to its next minor, in its own words, with what helps for the causes that are known. */
@@ -95,19 +89,16 @@ export function notUpgradeable(
       : 'the ClusterVersion has overrides, which forbid the next minor'
   const which = overridden.length === 0 ? '' : `. Its overrides exclude ${someOf(overridden)}`
   const message = upgradeable.is === 'no' ? upgradeable.message : ''
-  return [
-    {
-      id: 'platform-not-upgradeable',
-      level: 'warning',
-      summary: `${said}${which}`,
-      objects: ['clusterversion/version', ...overridden],
-      remedy: [
-        ...(overridden.length > 0 ? [takeOutOverrides] : []),
-        ...incompatibleOperators(message).map(updateOperator),
-        'oc adm upgrade',
-      ],
-    },
-  ]
+  return warning({
+    id: 'platform-not-upgradeable',
+    summary: `${said}${which}`,
+    objects: ['clusterversion/version', ...overridden],
+    remedy: [
+      ...(overridden.length > 0 ? [takeOutOverrides] : []),
+      ...incompatibleOperators(message).map(updateOperator),
+      'oc adm upgrade',
+    ],
+  })
 }
 
 const takeOutOverrides =
@@ -147,24 +138,19 @@ export function troubledOperators({
     ({ available, degraded }) => !available || degraded !== undefined,
   )
   if (bad.length === 0) return []
-  return [
-    {
-      id: 'cluster-operators-degraded',
-      level: 'warning',
-      summary: `${someOf(bad.map(({ name }) => name))} ${bad.length === 1 ? 'is' : 'are'} degraded or not available: ${bad[0]?.degraded?.message ?? 'not available'}`,
-      objects: bad.map(({ name }) => `clusteroperator/${name}`),
-      remedy: ['oc get clusteroperators'],
-    },
-  ]
+  return warning({
+    id: 'cluster-operators-degraded',
+    summary: `${someOf(bad.map(({ name }) => name))} ${bad.length === 1 ? 'is' : 'are'} degraded or not available: ${bad[0]?.degraded?.message ?? 'not available'}`,
+    objects: bad.map(({ name }) => `clusteroperator/${name}`),
+    remedy: ['oc get clusteroperators'],
+  })
 }
 
 /** Pools that are degraded, and a pool of the control plane that is paused. */
-export function poolTroubles(pools: readonly PoolStatus[]): readonly HopFinding[] {
-  return [
-    ...pools.filter(({ state }) => state === 'degraded').map(degradedPool),
-    ...pools.filter(({ isMaster, paused }) => isMaster && paused).map(masterPaused),
-  ]
-}
+export const poolTroubles = (pools: readonly PoolStatus[]): readonly HopFinding[] => [
+  ...pools.filter(({ state }) => state === 'degraded').map(degradedPool),
+  ...pools.filter(({ isMaster, paused }) => isMaster && paused).map(masterPaused),
+]
 
 export const assessedPools = ({ pools }: Pick<PlatformParts, 'pools'>): readonly PoolStatus[] =>
   itemsOf(pools).map(assessPool)
@@ -196,19 +182,16 @@ export function oldMaintenance(
   const carried = new Set(itemsOf(parts.maintenances).map(({ spec }) => spec?.nodeName))
   const missing = old.filter(({ spec }) => !carried.has(spec?.nodeName))
   if (old.length === 0) return []
-  return [
-    {
-      id: 'node-maintenance-old',
-      level: 'warning',
-      summary: `${old.length === 1 ? 'a node is' : `${old.length} nodes are`} in maintenance (${someOf(old.map(({ spec }) => spec?.nodeName ?? ''))}) by an operator that 4.11 no longer has. End it, or move it to the standalone operator, in this order`,
-      objects: old.map(({ metadata }) => `nodemaintenance/${metadata.name}`),
-      remedy: [
-        ...(missing.length > 0 ? ['install the Node Maintenance Operator from the OperatorHub'] : []),
-        ...missing.map((one) => `echo ${shellWord(asStandalone(one))} | oc apply -f -`),
-        `delete the old NodeMaintenance ${someOf(old.map(({ metadata }) => metadata.name))} (nodemaintenance.kubevirt.io): that ends the maintenance, its node takes VMs again`,
-      ],
-    },
-  ]
+  return warning({
+    id: 'node-maintenance-old',
+    summary: `${old.length === 1 ? 'a node is' : `${old.length} nodes are`} in maintenance (${someOf(old.map(({ spec }) => spec?.nodeName ?? ''))}) by an operator that 4.11 no longer has. End it, or move it to the standalone operator, in this order`,
+    objects: old.map(({ metadata }) => `nodemaintenance/${metadata.name}`),
+    remedy: [
+      ...(missing.length > 0 ? ['install the Node Maintenance Operator from the OperatorHub'] : []),
+      ...missing.map((one) => `echo ${shellWord(asStandalone(one))} | oc apply -f -`),
+      `delete the old NodeMaintenance ${someOf(old.map(({ metadata }) => metadata.name))} (nodemaintenance.kubevirt.io): that ends the maintenance, its node takes VMs again`,
+    ],
+  })
 }
 
 function asStandalone({ metadata, spec = {} }: NodeMaintenance): string {
@@ -248,19 +231,16 @@ export function bridgeNetworks(
   const count = used.reduce((sum, name) => sum + (vms.get(name)?.count ?? 0), 0)
   const who = used.flatMap((name) => vms.get(name)?.names ?? [])
   const isOver = compareMinors(here, '4.12') > 0
-  return [
-    {
-      id: 'bridge-networks',
-      level: 'warning',
-      summary: `${counted(count, 'running VM', ['is', 'are'])} on ${used.length === 1 ? 'a network' : 'networks'} of type ${oldBridge} (${someOf(used)}: ${someOf(who)}), ${
-        isOver
-          ? `which platforms after 4.12 lack: ${count === 1 ? 'it' : 'they'} cannot be migrated`
-          : `which the platform lacks from 4.13 on: ${count === 1 ? 'it' : 'they'} could not be migrated there`
-      }. The type has to be bridge`,
-      objects: [...used.map((name) => `networkattachmentdefinition/${name}`), ...who],
-      remedy: used.map((name) => editNetwork(name)),
-    },
-  ]
+  return warning({
+    id: 'bridge-networks',
+    summary: `${counted(count, 'running VM', ['is', 'are'])} on ${used.length === 1 ? 'a network' : 'networks'} of type ${oldBridge} (${someOf(used)}: ${someOf(who)}), ${
+      isOver
+        ? `which platforms after 4.12 lack: ${count === 1 ? 'it' : 'they'} cannot be migrated`
+        : `which the platform lacks from 4.13 on: ${count === 1 ? 'it' : 'they'} could not be migrated there`
+    }. The type has to be bridge`,
+    objects: [...used.map((name) => `networkattachmentdefinition/${name}`), ...who],
+    remedy: used.map((name) => editNetwork(name)),
+  })
 }
 
 function editNetwork(full: string): string {
@@ -272,13 +252,10 @@ function editNetwork(full: string): string {
 export function graveAlerts({ alerts }: Pick<PlatformParts, 'alerts'>): readonly HopFinding[] {
   const grave = allWords(itemsOf(alerts).filter(isGrave))
   if (grave.length === 0) return []
-  return [
-    {
-      id: 'alerts-firing',
-      level: 'warning',
-      summary: `${grave.length === 1 ? 'a critical alert is firing' : `${grave.length} critical alerts are firing`}: ${someOf(grave)}`,
-      objects: grave,
-      remedy: [askAlerts],
-    },
-  ]
+  return warning({
+    id: 'alerts-firing',
+    summary: `${grave.length === 1 ? 'a critical alert is firing' : `${grave.length} critical alerts are firing`}: ${someOf(grave)}`,
+    objects: grave,
+    remedy: [askAlerts],
+  })
 }

@@ -258,12 +258,9 @@ function slowness(failing?: Condition, progressing?: Condition): { slow?: string
   return { slow: (progressing ?? failing).message ?? '' }
 }
 
-type OfHistory = Pick<
-  PlatformStatus,
-  'version' | 'target' | 'state' | 'since' | 'from' | 'sameVersion' | 'installing'
->
-
-function history(cv: ClusterVersion): OfHistory {
+function history(
+  cv: ClusterVersion,
+): Pick<PlatformStatus, 'version' | 'target' | 'state' | 'since' | 'from' | 'sameVersion' | 'installing'> {
   const { history: entries = [], desired } = cv.status ?? {}
   const [first] = entries
   const state = stateOf(cv)
@@ -531,7 +528,7 @@ const no = ({ reason = 'Upgradeable', message = '' }: Condition): Gate => ({ is:
  */
 export function saidOfReplacing(found: OperatorCondition | undefined): string | undefined {
   const gate = operatorConditionGate(found)
-  const said = operatorConditionGate(withoutOverrides(found))
+  const said = operatorConditionGate(found && { ...found, spec: { ...found.spec, overrides: [] } })
   if (gate.is === 'no') {
     const who = isOverridden(found) ? 'an override in its OperatorCondition' : 'its OperatorCondition'
     return `OLM cannot replace it: ${who} says ${gate.reason}: ${gate.message}`
@@ -543,7 +540,3 @@ export function saidOfReplacing(found: OperatorCondition | undefined): string | 
 /** Somebody says, in place of the operator, whether it may be replaced. */
 export const isOverridden = (found: OperatorCondition | undefined): boolean =>
   found?.spec?.overrides?.some(({ type }) => type === 'Upgradeable') === true
-
-function withoutOverrides(found: OperatorCondition | undefined): OperatorCondition | undefined {
-  return found && { ...found, spec: { ...found.spec, overrides: [] } }
-}

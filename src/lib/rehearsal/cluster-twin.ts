@@ -127,7 +127,8 @@ async function versionOf(reader: Reader, nodes: readonly Node[]): Promise<string
 const minorOf = (kubelet: string): string => /\d+\.\d+/u.exec(kubelet)?.[0] ?? '0.0'
 
 const isSilent = (node: Node): boolean => condition(node, 'Ready')?.status === 'Unknown'
-const isRunning = ({ status }: VirtualMachineInstance): boolean => status?.phase === 'Running'
+/** Its guest runs. */
+export const isRunning = ({ status }: VirtualMachineInstance): boolean => status?.phase === 'Running'
 
 /** What a twin cannot be made without. Throws `usage` where a saved cluster does not hold it, `blocked` where it may not be read. */
 function requirePart<T>(what: string, part: Known<T>): readonly T[] {
@@ -163,13 +164,10 @@ function ensureSettled({ kubevirt }: Installation): void {
     )
 }
 
-interface Around {
-  nodes: readonly Node[]
-  home: string
-  gitVersion: string | undefined
-}
-
-function shapeOf(installation: Installation, { nodes, home, gitVersion }: Around): ClusterShape {
+function shapeOf(
+  installation: Installation,
+  { nodes, home, gitVersion }: { nodes: readonly Node[]; home: string; gitVersion: string | undefined },
+): ClusterShape {
   const { kubevirt, operator, imageTag } = installation
   const version = kubevirt.status?.observedKubeVirtVersion ?? ''
   const pinned = (operator?.pinned ?? []).map(({ env, image }): [string, string] => [env, image])

@@ -40,7 +40,7 @@ export async function compareVms(
     since,
   })
   const judged = rehearsed.map((vm) => ({ vm, tried: tried(vm) }))
-  const isComing = (one: Judged) => !areDone && isOpen(one)
+  const isComing = (one: Judged) => !areDone && one.tried === 'nothing' && one.vm.tries !== 'nothing'
   const open = judged.filter(isComing).length
   const others = judged.filter((one) => !isComing(one) && !isAsRehearsed(one))
   return {
@@ -60,8 +60,6 @@ interface Judged {
   vm: RehearsedVm
   tried: TriedWithVm
 }
-
-const isOpen = ({ vm, tried }: Judged): boolean => tried === 'nothing' && vm.tries !== 'nothing'
 
 /** One that is evicted may start again elsewhere, or not; a refused eviction leaves no trace once its event is gone. */
 function isAsRehearsed({ vm: { tries, becomes }, tried }: Judged): boolean {
@@ -93,7 +91,8 @@ function triedSince(traces: Traces): (vm: RehearsedVm) => TriedWithVm {
     const isNewer = hasLeft(launcher, vmi)
     const own = moved.get(place) ?? []
     if (own.length > 0) return isNewer || !haveFailed(own) ? 'migrate' : 'migration-failed'
-    if (vmi === undefined || isOver(vmi)) return 'ended'
+    if (vmi === undefined || vmi.status?.phase === 'Succeeded' || vmi.status?.phase === 'Failed')
+      return 'ended'
     const isAnother =
       uid === undefined ? isSince(vmi.metadata.creationTimestamp, since) : vmi.metadata.uid !== uid
     if (isAnother) return evicted.has(place) ? 'evict' : 'restart'
@@ -111,9 +110,6 @@ function hasLeft(launcher: string | undefined, vmi: VirtualMachineInstance | und
 /** Though KubeVirt may try again. */
 const haveFailed = (migrations: readonly Migration[]): boolean =>
   migrations.some(({ phase }) => phase === 'Failed') && !migrations.some(({ phase }) => phase === 'Succeeded')
-
-const isOver = ({ status }: VirtualMachineInstance): boolean =>
-  status?.phase === 'Succeeded' || status?.phase === 'Failed'
 
 const vmsIn = (events: Known<Event>, since: Date): ReadonlySet<string> =>
   new Set(

@@ -5,7 +5,7 @@ import { takesAlike } from '../kube/duration.ts'
 import { usageError } from '../kube/errors.ts'
 import type { Reader } from '../kube/cluster.ts'
 import type { Known } from '../kube/known.ts'
-import { isRecord } from '../kube/object.ts'
+import { isRecord, parseJson } from '../kube/object.ts'
 import { shellWord } from '../kube/shell-line.ts'
 import type { World } from '../kube/world.ts'
 import { ensureSameCluster } from '../upgrade/plan/plan-document.ts'
@@ -37,7 +37,7 @@ export async function readRehearsal(world: World, file: string): Promise<SavedRe
       cause,
     })
   })
-  const saved = parsed(text)
+  const saved = parseJson(text)
   if (!isRehearsal(saved))
     throw usageError('not-a-rehearsal', `${JSON.stringify(file)} has no rehearsal`, {
       remedy: 'kvup rehearse --help     shows how one is saved, with --to-file',
@@ -54,15 +54,6 @@ function notComparable(file: string, to: string, why: string): Error {
   })
 }
 
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
-/** As it lies in a file. */
 interface Filed extends Omit<SavedRehearsal, 'file' | 'outcome'> {
   outcome: 'through' | 'stalls' | 'blocked'
 }

@@ -6,9 +6,12 @@ import type { Method } from '../releases/hop-findings.ts'
 import type { ClusterTwin } from './cluster-twin.ts'
 
 /** What the simulator does not reckon with, of what this cluster has and this upgrade does: a sentence for each. */
-export function notSimulated({ inhabitants }: ClusterTwin, { method, to }: Upgrade): readonly string[] {
+export function notSimulated(
+  { inhabitants }: ClusterTwin,
+  { method, to }: { method: Method; to: string },
+): readonly string[] {
   const instances = inhabitants.filter(isInstance)
-  const huge = instances.filter(asksForHugepages).length
+  const huge = instances.filter((vmi) => inDomain(vmi, 'memory', 'hugepages') !== undefined).length
   const devices = instances.filter(asksForDevices).length
   return [
     ...(instances.length === 0
@@ -26,19 +29,11 @@ export function notSimulated({ inhabitants }: ClusterTwin, { method, to }: Upgra
   ]
 }
 
-interface Upgrade {
-  method: Method
-  to: string
-}
-
 const isInstance = (object: KubeObject): object is VirtualMachineInstance =>
   object.kind === VirtualMachineInstances.kind
 
 const inDomain = ({ spec }: VirtualMachineInstance, ...path: readonly string[]): unknown =>
   valueAt(spec, ['domain', ...path])
-
-const asksForHugepages = (vmi: VirtualMachineInstance): boolean =>
-  inDomain(vmi, 'memory', 'hugepages') !== undefined
 
 const isListed = (list: unknown): boolean => Array.isArray(list) && list.length > 0
 

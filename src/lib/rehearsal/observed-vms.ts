@@ -1,3 +1,4 @@
+import { isRunning } from './cluster-twin.ts'
 import { type Event, Events } from '../kube/kinds/core-kinds.ts'
 import {
   type VirtualMachineInstance,
@@ -141,7 +142,5 @@ function inCluster({ metadata, status }: VirtualMachineInstance): Pick<Rehearsed
   const launcher = status?.launcherContainerImageVersion
   return { ...(uid !== undefined && { uid }), ...(launcher && { launcher }) }
 }
-
-const isRunning = ({ status }: VirtualMachineInstance): boolean => status?.phase === 'Running'
 const imageOf = ({ status }: VirtualMachineInstance): string => status?.launcherContainerImageVersion ?? ''
 const wholeSeconds = (from: number, to: number): number => Math.round((to - from) / 1000)

@@ -13,6 +13,16 @@ export interface HopFinding {
   standsAt?: string
 }
 
+/** What a rule that found one thing says. */
+export const warning = ({ id, ...rest }: Omit<HopFinding, 'level'>): readonly HopFinding[] => [
+  { id, level: 'warning', ...rest },
+]
+
+/** The same, of what an upgrade is refused for unless it is accepted by name. */
+export const blocker = ({ id, ...rest }: Omit<HopFinding, 'level'>): readonly HopFinding[] => [
+  { id, level: 'blocker', ...rest },
+]
+
 /** Rules of the version policy (facts 7); nothing in KubeVirt itself enforces them. Empty: the hop is supported. */
 export function hopFindings(from: Version, to: Version, releases: Releases = knownReleases): HopFinding[] {
   const path: ParsedHop = { from, to, releases, ...hop(from, to, releases) }
@@ -197,16 +207,13 @@ export function operatorRule(operator: Version, target: Version, method: Method)
 /** A target operator before v1.7 would run the wrong strategy Job for another tag that is pinned (night U2). */
 export function pinnedTagRule(pinned: Version, target: Version): HopFinding[] {
   if (!runsOwnStrategy(target) || compareVersions(pinned, target) === 0) return []
-  return [
-    {
-      id: 'pinned-tag',
-      level: 'blocker',
-      summary: `imageTag ${pinned.text} is still pinned: operator ${target.text} would install the images of ${pinned.text} with the rights and objects of ${target.text}`,
-      remedy: [
-        'remove imageTag from the KubeVirt resource first, so that the operator installs its own version',
-      ],
-    },
-  ]
+  return blocker({
+    id: 'pinned-tag',
+    summary: `imageTag ${pinned.text} is still pinned: operator ${target.text} would install the images of ${pinned.text} with the rights and objects of ${target.text}`,
+    remedy: [
+      'remove imageTag from the KubeVirt resource first, so that the operator installs its own version',
+    ],
+  })
 }
 
 /** Operators of v0.59 to v1.6 run their own image as strategy Job whatever the tag says (facts 2.2). */

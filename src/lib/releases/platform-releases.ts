@@ -31,9 +31,7 @@ const minors: Readonly<Record<string, PlatformMinor>> = table.minors
 export const platformMinorsAsOf: string = table.asOf
 
 /** Undefined where the table does not know it. */
-export function platformMinor(minor: string): PlatformMinor | undefined {
-  return minors[minor]
-}
+export const platformMinor = (minor: string): PlatformMinor | undefined => minors[minor]
 
 /**
  * The minors to go through, the target last, the shortest way; undefined where the table knows none. From 4.22 both 4.23 and 5.0 follow.

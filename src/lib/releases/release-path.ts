@@ -75,7 +75,7 @@ function withKubernetes(
           why: `${stop.text} supports Kubernetes up to ${window.max}, this cluster runs ${runs}`,
         }
       steps.push(...kubernetesSteps(runs, window.min, { at, stop }))
-      runs = later(runs, window.min)
+      runs = minorNumber(runs) < minorNumber(window.min) ? window.min : runs
     }
     steps.push({
       is: 'kubevirt',
@@ -101,8 +101,6 @@ function kubernetesSteps(
     why,
   }))
 }
-
-const later = (a: string, b: string): string => (minorNumber(a) < minorNumber(b) ? b : a)
 
 /** How far it is from one release to another. Upstream supports minor by minor only (facts 7). */
 export interface Hop {
@@ -269,12 +267,10 @@ function harm(from: Version, to: Version, releases: Releases): number {
 }
 
 /** Whether the hop brings a change that comes in a minor or a release, and was taken into releases of earlier minors. */
-export function brings(
+export const brings = (
   { from, to }: { from: Version; to: Version },
   change: { in: string; backports?: readonly string[] },
-): boolean {
-  return hasChange(to, change) && !hasChange(from, change)
-}
+): boolean => hasChange(to, change) && !hasChange(from, change)
 
 function hasChange(version: Version, change: { in: string; backports?: readonly string[] }): boolean {
   const release = versionOf(change.in)

@@ -52,14 +52,10 @@ export function parseVersion(text: string): Version {
 }
 
 /** By semver: a pre-release comes before its release. Negative when a is older. */
-export function compareVersions(a: Version, b: Version): number {
-  return compare(a.text, b.text)
-}
+export const compareVersions = (a: Version, b: Version): number => compare(a.text, b.text)
 
 /** `v1.9`. */
-export function minorOf({ major, minor }: Pick<Version, 'major' | 'minor'>): string {
-  return `v${major}.${minor}`
-}
+export const minorOf = ({ major, minor }: Pick<Version, 'major' | 'minor'>): string => `v${major}.${minor}`
 
 /** Before v1.MINOR; no version that is not known is. */
 export function isBefore(version: Version | undefined, minor: number): boolean {

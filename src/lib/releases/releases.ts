@@ -184,17 +184,15 @@ function firstWrong(value: Readonly<Record<string, unknown>>): string | undefine
     return 'apiVersion and kind are not kvup.io/v1alpha1 Releases'
   if (typeof value['asOf'] !== 'string' || !/^\d{4}-\d\d-\d\d$/u.test(value['asOf']))
     return 'asOf is no day such as 2026-08-22'
-  const list = lists.find((name) => !Array.isArray(value[name])) ?? wrongOptional(value)
+  const list =
+    lists.find((name) => !Array.isArray(value[name])) ??
+    optionalLists.find((name) => value[name] !== undefined && !Array.isArray(value[name]))
   if (list !== undefined) return `${list} is no list`
   return wrongMinor(value['minors'])
 }
 
 /** What files of before do not have. */
 const optionalLists = ['addedCrdVersions'] as const
-
-function wrongOptional(value: Readonly<Record<string, unknown>>): string | undefined {
-  return optionalLists.find((name) => value[name] !== undefined && !Array.isArray(value[name]))
-}
 
 function wrongMinor(minors: unknown): string | undefined {
   if (typeof minors !== 'object' || minors === null) return 'minors is no object'
@@ -285,12 +283,10 @@ export function lineOf({ major }: Pick<OperatorVersion, 'major'>): OperatorLine 
 }
 
 /** The row of exactly this operator; OpenShift's own patch releases are in no table. */
-export function releaseOfOperator(
+export const releaseOfOperator = (
   { text }: Pick<OperatorVersion, 'text'>,
   { hyperconverged }: Pick<Releases, 'hyperconverged'>,
-): HyperConvergedRelease | undefined {
-  return hyperconverged.find(({ version }) => version === text)
-}
+): HyperConvergedRelease | undefined => hyperconverged.find(({ version }) => version === text)
 
 /** The operators that bring exactly this KubeVirt (`v1.8.4`), in the order of the table: the newest last. */
 export function operatorsBringing(

@@ -167,13 +167,11 @@ function shortest(
   return walk(graph, from, minors, 'straight') ?? walk(graph, from, minors, 'with-patches')
 }
 
-type Manner = 'straight' | 'with-patches'
-
 function walk(
   graph: UpdateGraph,
   from: string,
   minors: readonly string[],
-  manner: Manner,
+  manner: 'straight' | 'with-patches',
 ): readonly string[] | undefined {
   const [minor, ...rest] = minors
   if (minor === undefined) return []

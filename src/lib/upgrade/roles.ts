@@ -8,8 +8,6 @@ import { censusNames } from '../vms/census/saved-census.ts'
 import type { UpgradePlan } from './upgrade-plan.ts'
 import { groupOf, type Kind } from '../kube/object.ts'
 
-type RoleParts = [cluster: Role, inNamespace: Role, ...inCatalog: Role[]]
-
 /**
  * The ClusterRole and the Role in KubeVirt's namespace that make up one of kvup's roles, and a Role in the namespace of OLM's catalog where that is said: without OLM there is no such
  * namespace, and its name is nobody's rule.
@@ -19,7 +17,7 @@ export function rolesFor(
   namespace: string,
   catalog?: string,
   rights: readonly Right[] = rightsOf(name),
-): RoleParts {
+): [cluster: Role, inNamespace: Role, ...inCatalog: Role[]] {
   const labels = { 'app.kubernetes.io/managed-by': 'kvup' }
   const inNamespace = (
     scope: 'kubevirt' | 'catalog',
@@ -97,9 +95,7 @@ const roleOfMethod: Readonly<Record<Method, RoleName>> = {
 }
 
 /** The role that a method needs. */
-export function roleFor(method: Method): RoleName {
-  return roleOfMethod[method]
-}
+export const roleFor = (method: Method): RoleName => roleOfMethod[method]
 
 /** Every right of the method's role that an upgrade uses, one question per verb, resource and object name. */
 export function requiredAccess(method: Method, namespace: string): NeededAccess[] {
@@ -195,13 +191,11 @@ export interface Used {
   subresource?: string
 }
 
-type WorkloadsRole = 'kvup-workloads' | 'kvup-settings'
-
 /** What such a command needs before its first write: the rows of its role that nobody can do without, and those that it uses. The role is the lesser one that has them. */
 export function workloadsAccess(
   namespace: string,
   uses: readonly Used[],
-): { required: Access[]; optional: Access[]; role: WorkloadsRole } {
+): { required: Access[]; optional: Access[]; role: 'kvup-workloads' | 'kvup-settings' } {
   const role = uses.some(isSetting) ? 'kvup-settings' : 'kvup-workloads'
   const needed = accessOf(role, namespace).filter(
     ({ access, optional }) => !optional || uses.some((used) => isFor(access, used)),

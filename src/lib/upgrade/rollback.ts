@@ -168,14 +168,12 @@ export function runningFindings(
     : [anotherUpdate(running, to)]
 }
 
-function anotherUpdate(running: string, to: Version): HopFinding {
-  return {
-    id: 'another-update-running',
-    level: 'blocker',
-    summary: `an update to ${running} is running and components are updated already; ${to.text} was requested`,
-    remedy: [`kvup upgrade --to ${shellWord(running)}`, 'kvup status'],
-  }
-}
+const anotherUpdate = (running: string, to: Version): HopFinding => ({
+  id: 'another-update-running',
+  level: 'blocker',
+  summary: `an update to ${running} is running and components are updated already; ${to.text} was requested`,
+  remedy: [`kvup upgrade --to ${shellWord(running)}`, 'kvup status'],
+})
 
 /** Graded by what was replaced already: virt-controller of the new version starts VMs that cannot migrate back (night U4). */
 function rollbackLine(
@@ -230,14 +228,11 @@ export function undoOf({ from, to, method, wayBack: downgrade }: UpgradePlan, co
   const command = `kvup upgrade --to ${from}${by}`
   // What a downgrade replaced is older: nothing on it keeps from going on to what was installed.
   if (isOlder(to.text, versionOf(from) ?? to)) return command
-  if (downgrade.is === 'open') return command + riskTaken(component)
+  if (downgrade.is === 'open')
+    return command + (component === undefined || component === 'virt-handler' ? '' : risksTaken)
   return downgrade.is === 'closed' || component !== undefined
     ? `none: ${downgrade.why}`
     : `${command}     until the CRDs are replaced: ${downgrade.why}`
-}
-
-function riskTaken(component: string | undefined): string {
-  return component === undefined || component === 'virt-handler' ? '' : risksTaken
 }
 
 /** What was seen of an update that ended early. */

@@ -11,6 +11,8 @@ import {
   leftoverWebhooks,
   reportOf,
   type StepReport,
+  stepReport,
+  stopOf,
   tryVmCreation,
   type UpgradeReport,
   type WorkloadReport,
@@ -48,7 +50,7 @@ import { withHealth } from '../kubevirt/diagnosis/health.ts'
 import { leaseWatchOf } from '../kubevirt/lease-holders.ts'
 import { itemsOf } from '../kube/known.ts'
 import { lastLinesOf } from './upgrade-snapshot.ts'
-import { goesOn, readInTime, type ResumeHint, resumeLine, withLines } from '../engine/change.ts'
+import { farewell, goesOn, readInTime, type ResumeHint, resumeLine, withLines } from '../engine/change.ts'
 import { isGuards } from '../vms/update-guard.ts'
 import { type RollbackHint, rollbackHint } from './methods/install-plan-approval.ts'
 import { readOperator } from './methods/operator-manifest.ts'
@@ -97,15 +99,9 @@ export function observeRun(reader: Reader): Observed {
     event(event: RunEvent) {
       if (event.kind === 'step-started') atWork = event.step.id
       if (event.kind !== 'step-done') return
-      const { step, changed, tookMs, note } = event
+      const { step, tookMs } = event
       if (step.hop !== undefined) hops.set(step.hop, (hops.get(step.hop) ?? 0) + tookMs)
-      steps.push({
-        id: step.id,
-        title: step.title,
-        changed,
-        seconds: Math.round(tookMs / 1000),
-        ...(note !== undefined && { note }),
-      })
+      steps.push(stepReport(event))
     },
     report: (ended: Ended) => reportAfter(ended, { steps, hops }, fired),
   }
@@ -184,20 +180,6 @@ async function nextAfter(
   return nextLines(cluster.reader, { ...after, override })
 }
 
-function stopOf({
-  step,
-  because,
-  safeToLeave,
-  goesOn: ids,
-}: Extract<RunOutcome, { is: 'stopped-before' }>): NonNullable<UpgradeReport['stoppedBefore']> {
-  return {
-    step: step.id,
-    because,
-    ...(safeToLeave !== undefined && { safeToLeave }),
-    ...(ids && { goesOn: ids }),
-  }
-}
-
 /**
  * By OLM it is the KubeVirt that runs, whatever a table says of this release of HyperConverged: its own version stands in the place where the cluster does not tell. A
  * build has no virtctl of its own.
@@ -271,17 +253,12 @@ interface ReportedRun {
   journal: JournalReader & Partial<KnowsOverrides>
 }
 
-/** For the farewell to journal and lock, and together with what is read then: less than the 2 s in which an interrupted run has to leave. */
-const recordWithin = 900
-const allWithin = 1500
-
 /**
  * The lines that matter to an upgrade that ends early: what is borrowed and until when that is harmless, the line that resumes, the line that gives back, the way
  * back. Before it has begun there is nothing to go on with: a refusal has its own remedy.
  */
 export const upgradeHint = (conditions: ReportedRun): ResumeHint => ({
-  recordWithin,
-  allWithin,
+  ...farewell,
   async told({ error, hasBegun, readWithin }) {
     if (hasBegun) return withWhatIsLeft(error, conditions, readWithin)
     return error instanceof KvupError && interruptions.has(error.exitCode)

@@ -7,11 +7,14 @@ import type { FullSnapshot, SnapshotPart } from '../kubevirt/full-snapshot.ts'
 import { type Known, whyUnknown } from '../kube/known.ts'
 import {
   type Becomes,
+  coveredBy,
   type Now,
   type OwnWork,
+  type Seal,
   type SealedFact,
   sealedFact,
   type SealedPlan,
+  sealPlan,
   type Unsealed,
 } from '../engine/sealed-plan.ts'
 import { HyperConvergeds, Subscriptions } from '../kube/kinds/operator-kinds.ts'
@@ -27,6 +30,8 @@ import { idIn, idWithout } from './path-procedure.ts'
 import { setsIn, stepsThatSet } from './step-traits.ts'
 import type { UpgradePlan } from './upgrade-plan.ts'
 import { isDeepStrictEqual } from 'node:util'
+import { randomUUID } from 'node:crypto'
+import type { CommandContext } from '../kube/world.ts'
 import { localWriter } from '../engine/local-writer.ts'
 import { drifted } from '../kube/errors.ts'
 
@@ -47,8 +52,8 @@ export function reliedOn(snapshot: FullSnapshot, owner: Ref): Relied {
   return {
     cluster: clusterUid.known ? clusterUid.items[0] : undefined,
     ...split([
-      readFact('kubevirt', kubevirts, (all) => specOf('kubevirt', 'kubevirts', all.find(isNamed(owner)))),
-      readFact('operator', operators, (all) => specOf('operator', 'deployments', all.find(isIn(owner)))),
+      readFact('kubevirt', kubevirts, (all) => specIn('kubevirt', KubeVirts, all.find(isNamed(owner)))),
+      readFact('operator', operators, (all) => specIn('operator', Deployments, all.find(isIn(owner)))),
       readFact('crds', crds, (all) => byName('crds', 'storedVersions', all, storedVersions)),
       kubernetes(snapshot),
       readFact('nodes', nodes, (all) => byName('nodes', 'the nodes', all, () => true)),
@@ -56,18 +61,14 @@ export function reliedOn(snapshot: FullSnapshot, owner: Ref): Relied {
   }
 }
 
-function specOf(
-  id: string,
-  kind: string,
-  object: (KubeObject & { spec?: unknown }) | undefined,
-): SealedFact | undefined {
-  if (object === undefined) return undefined
-  const { name, namespace, uid } = object.metadata
-  return sealedFact(
-    id,
-    `${kind}/${name} in namespace ${namespace ?? ''}`,
-    leavesOf({ metadata: { uid }, spec: object.spec }),
-  )
+type WithSpec = KubeObject & { spec?: unknown }
+
+const specIn = (id: string, kind: Kind, object: WithSpec | undefined): SealedFact | undefined =>
+  object && specOf(id, kind, object)
+
+function specOf(id: string, { plural }: Kind, { metadata, spec }: WithSpec): SealedFact {
+  const { name, namespace = '', uid } = metadata
+  return sealedFact(id, `${plural}/${name} in namespace ${namespace}`, leavesOf({ metadata: { uid }, spec }))
 }
 
 function byName<T extends KubeObject>(
@@ -83,7 +84,8 @@ const storedVersions = ({ status }: CustomResourceDefinition): Leaf => status?.s
 
 type Read = SealedFact | Unsealed
 
-function readFact<T>(
+/** A fact of what could be read; why it cannot be sealed where it could not. */
+export function readFact<T>(
   id: string,
   part: Known<T>,
   make: (items: readonly T[]) => SealedFact | undefined,
@@ -107,7 +109,8 @@ const isIn =
   ({ metadata }: KubeObject) =>
     metadata.namespace === namespace
 
-function split(all: readonly Read[]): Now {
+/** Those that can be sealed, and those that cannot. */
+export function split(all: readonly Read[]): Now {
   const isFact = (one: Read): one is SealedFact => 'leaves' in one
   return { facts: all.filter(isFact), unsealed: all.filter((one): one is Unsealed => !isFact(one)) }
 }
@@ -123,26 +126,21 @@ export async function withOlmFacts(
     readOperator(reader, olm),
     readStored(reader, olm),
   ])
-  const { name, namespace } = olm.subscription
   const installed = subscription.status?.installedCSV ?? ''
   const facts = [
-    factOf('subscription', `subscriptions/${name} in namespace ${namespace}`, subscription),
-    sealedFact('csv', `the installed CSV in namespace ${namespace}`, { name: installed }),
+    specOf('subscription', Subscriptions, subscription),
+    sealedFact('csv', `the installed CSV in namespace ${olm.subscription.namespace}`, { name: installed }),
   ]
   if ('why' in hyperconverged)
     return { ...relied, facts: [...relied.facts, ...facts], unsealed: [...relied.unsealed, hyperconverged] }
-  const what = `${HyperConvergeds.plural}/${olm.hyperconverged.ref.name} in namespace ${namespace}`
-  return { ...relied, facts: [...relied.facts, factOf('hyperconverged', what, hyperconverged), ...facts] }
-}
-
-function factOf(id: string, what: string, object: KubeObject & { spec?: unknown }) {
-  return sealedFact(id, what, leavesOf({ metadata: { uid: object.metadata.uid }, spec: object.spec }))
+  const stored = specOf('hyperconverged', HyperConvergeds, hyperconverged)
+  return { ...relied, facts: [...relied.facts, stored, ...facts] }
 }
 
 async function readStored(
   reader: Reader,
   { hyperconverged: { ref } }: OlmPart,
-): Promise<(KubeObject & { spec?: unknown }) | { id: string; why: string }> {
+): Promise<WithSpec | Unsealed> {
   try {
     const { kind } = await storedHyperConverged(reader)
     const found = await reader.get(kind, ref)
@@ -153,6 +151,41 @@ async function readStored(
     return { id: 'hyperconverged', why: `${resourceOf(HyperConvergeds)}: ${why}` }
   }
 }
+
+/**
+ * The seal over a plan, which is all of its document but the seal. Without the uid of kube-system nothing would tell for which cluster it is: no
+ * seal then, and why.
+ */
+export function sealOf(
+  { world, clock, printer }: Pick<CommandContext, 'world' | 'clock' | 'printer'>,
+  { cluster, facts, unsealed }: Relied,
+  document: Readonly<Record<string, unknown>>,
+): { seal: Seal } | Record<string, never> {
+  if (cluster === undefined) {
+    printer.warn(
+      'the plan is not sealed: kvup may not read namespace kube-system, whose uid identifies the cluster',
+    )
+    return {}
+  }
+  for (const { id, why } of unsealed)
+    printer.warn(`the seal is without ${id}: kvup does not notice a change of it: ${why}`)
+  const [at, by] = [clock.now().toISOString(), world.who]
+  const unsigned = { uid: randomUUID(), at, by, cluster, kvup: world.version, facts, unsealed }
+  return { seal: sealPlan(unsigned, coveredBy(document)) }
+}
+
+/** How many differences are told. */
+export const mostLines = 20
+
+/** The cluster is not as the plan was made for: every difference, and the line that makes a new one. */
+export const hasDrifted = (lines: readonly string[], { file, seal }: SealedPlan, again: string): Error =>
+  drifted('drifted', `the cluster has changed since ${file} was made (${seal.at}); nothing was changed`, {
+    notes: [
+      ...lines.slice(0, mostLines),
+      ...(lines.length > mostLines ? [`and ${lines.length - mostLines} more`] : []),
+    ],
+    remedy: `${again}      makes a new plan: review the difference before you use it`,
+  })
 
 /** The facts that are the spec of one object, and its kind. */
 const kindOf: Readonly<Record<string, Kind>> = {
@@ -176,7 +209,7 @@ export function withResults(fact: SealedFact, steps: readonly DryRunStep[]): Sea
 export interface LaterOperator {
   /** The release: `v1.7.4`. */
   hop: string
-  deployment: KubeObject & { spec?: unknown }
+  deployment: WithSpec
 }
 
 /** The sealed operator with what later steps of an upgrade path make of it: what no dry run can tell before their turn, their manifests do. */

@@ -58,7 +58,9 @@ export function timeRange(
   const basis = told.counts ? 'own-rollouts' : basisOf(told.steps, times)
   const says = [
     `${rangeWords(told.total)}, ${basisWords[basis]}`,
-    ...pullWords(told.steps, times),
+    ...(told.steps.some((step) => rolls(step, times))
+      ? ['the upper limit includes the time to pull the new images']
+      : []),
     ...lastWords(history),
     ...openWords(steps, told.steps),
   ]
@@ -82,15 +84,14 @@ function withSteps(
   return new Map([...components, ...named])
 }
 
-function stepTime({ patience }: TimedStep, step: RangedStep | undefined): StepTime {
-  return {
-    ...inSeconds(step?.range ?? nothing),
-    atMostSeconds: Math.round(patience.atMost / seconds),
-    basis: step?.range?.basis ?? 'guess',
-  }
-}
+const stepTime = ({ patience }: TimedStep, step: RangedStep | undefined): StepTime => ({
+  ...inSeconds(step?.range ?? nothing),
+  atMostSeconds: Math.round(patience.atMost / seconds),
+  basis: step?.range?.basis ?? 'guess',
+})
 
-function inSeconds(range: Range): { lowSeconds: number; highSeconds: number } {
+/** Its ends rounded, in seconds. */
+export function inSeconds(range: Range): { lowSeconds: number; highSeconds: number } {
   const { low, high } = rounded(range)
   return { lowSeconds: low / seconds, highSeconds: high / seconds }
 }
@@ -108,12 +109,6 @@ const rolls = ({ id }: RangedStep, times: ReadonlyMap<string, RolloutTimes>): bo
 function basisOf(steps: readonly RangedStep[], times: ReadonlyMap<string, RolloutTimes>): Basis {
   const rolling = steps.filter((step) => rolls(step, times))
   return weakest(rolling.flatMap(({ range }) => range?.basis ?? []))
-}
-
-function pullWords(steps: readonly RangedStep[], times: ReadonlyMap<string, RolloutTimes>): string[] {
-  return steps.some((step) => rolls(step, times))
-    ? ['the upper limit includes the time to pull the new images']
-    : []
 }
 
 function lastWords({ whole }: JournalTimes): string[] {
@@ -295,12 +290,10 @@ export function inTurn(ranges: readonly Range[]): Range {
 }
 
 /** Each end on its side to what a person would say: 5 s below a minute, 30 s below five, then whole minutes, then five. */
-export function rounded({ low, high }: Range): Range {
-  return {
-    low: Math.floor(low / grain(low)) * grain(low),
-    high: Math.ceil(high / grain(high)) * grain(high),
-  }
-}
+export const rounded = ({ low, high }: Range): Range => ({
+  low: Math.floor(low / grain(low)) * grain(low),
+  high: Math.ceil(high / grain(high)) * grain(high),
+})
 
 function grain(ms: number): number {
   if (ms < minutes) return 5 * seconds

@@ -8,6 +8,8 @@ import {
   type Method,
   operatorRule,
   pinnedTagRule,
+  warning,
+  blocker,
 } from '../releases/hop-findings.ts'
 import type { Releases } from '../releases/releases.ts'
 import { versionOf } from '../releases/release-versions.ts'
@@ -53,14 +55,11 @@ export function upgradeFindings(question: Question): readonly HopFinding[] {
 function hops({ rolloutStatus, request: { to }, releases }: Question): readonly HopFinding[] {
   const from = versionOf(rolloutStatus.observed.version)
   if (from === undefined)
-    return [
-      {
-        id: 'never-healthy',
-        level: 'warning',
-        summary: 'no version was ever completely installed',
-        remedy: ['kvup status'],
-      },
-    ]
+    return warning({
+      id: 'never-healthy',
+      summary: 'no version was ever completely installed',
+      remedy: ['kvup status'],
+    })
   const direction = runningUpdate(rolloutStatus, to)
   return direction === 'none' || direction === 'joined' || direction === 'untouched'
     ? hopFindings(from, to, releases)
@@ -72,15 +71,12 @@ function operator(question: Question): readonly HopFinding[] {
   const { to } = request
   const runs = versionOf(installation.operator?.version)
   if (runs === undefined)
-    return [
-      {
-        id: 'operator-unknown',
-        level: 'blocker',
-        summary:
-          'the Deployment of virt-operator does not show its version, so kvup cannot judge what it can install',
-        remedy: [`kubectl -n ${installation.namespace} get deployment virt-operator -o yaml`],
-      },
-    ]
+    return blocker({
+      id: 'operator-unknown',
+      summary:
+        'the Deployment of virt-operator does not show its version, so kvup cannot judge what it can install',
+      remedy: [`kubectl -n ${installation.namespace} get deployment virt-operator -o yaml`],
+    })
   const pinned = tag.is === 'pin' ? versionOf(tag.tag) : undefined
   const rule = isBackBeforeIt(question) ? [] : operatorRule(runs, to, method)
   return [...rule, ...(pinned ? pinnedTagRule(pinned, to) : [])]
@@ -96,29 +92,23 @@ function isBackBeforeIt({ installation, method, request: { to } }: Question): bo
 function pinnedImages({ installation, method, request }: Question): readonly HopFinding[] {
   const pinned = installation.operator?.pinned ?? []
   if (method !== 'image-tag' || pinned.length === 0) return []
-  return [
-    {
-      id: 'images-pinned',
-      level: 'blocker',
-      summary: `the environment of virt-operator sets ${pinned.map((p) => p.env).join(', ')}: imageTag changes the recorded version, not the images`,
-      remedy: [`kvup upgrade --to ${request.to.text} --method operator-manifest`],
-    },
-  ]
+  return blocker({
+    id: 'images-pinned',
+    summary: `the environment of virt-operator sets ${pinned.map((p) => p.env).join(', ')}: imageTag changes the recorded version, not the images`,
+    remedy: [`kvup upgrade --to ${request.to.text} --method operator-manifest`],
+  })
 }
 
 function drained(evacuating: readonly string[]): readonly HopFinding[] {
   if (evacuating.length === 0) return []
-  return [
-    {
-      id: 'node-drained',
-      level: 'blocker',
-      summary: `${evacuating.length === 1 ? '1 VM is' : `${evacuating.length} VMs are`} leaving a drained node: the rollout of virt-handler kills these migrations`,
-      objects: evacuating.slice(0, 20),
-      remedy: [
-        "kubectl get vmi -A -o jsonpath='{.items[*].status.evacuationNodeName}'     names the nodes, and nothing once the drain has ended",
-      ],
-    },
-  ]
+  return blocker({
+    id: 'node-drained',
+    summary: `${evacuating.length === 1 ? '1 VM is' : `${evacuating.length} VMs are`} leaving a drained node: the rollout of virt-handler kills these migrations`,
+    objects: evacuating.slice(0, 20),
+    remedy: [
+      "kubectl get vmi -A -o jsonpath='{.items[*].status.evacuationNodeName}'     names the nodes, and nothing once the drain has ended",
+    ],
+  })
 }
 
 /** Once given back, or at once where they are not held, the methods apply to the new version. */
@@ -131,16 +121,13 @@ function evictions({ forecast, methods, request }: Question): readonly HopFindin
 function foreignOwner({ installation: { manager }, request }: Question): readonly HopFinding[] {
   if (request.follow || (manager.kind !== 'helm' && manager.kind !== 'gitops')) return []
   const owner = [manager.owner ?? manager.kind, manager.name].filter(Boolean).join(' ')
-  return [
-    {
-      id: `managed-by-${manager.kind}`,
-      level: 'blocker',
-      summary: `KubeVirt belongs to ${owner}: its next sync reverts what kvup writes`,
-      remedy: [
-        `kvup upgrade --to ${request.to.text} --follow     writes nothing: shows what to commit, then waits and checks`,
-      ],
-    },
-  ]
+  return blocker({
+    id: `managed-by-${manager.kind}`,
+    summary: `KubeVirt belongs to ${owner}: its next sync reverts what kvup writes`,
+    remedy: [
+      `kvup upgrade --to ${request.to.text} --follow     writes nothing: shows what to commit, then waits and checks`,
+    ],
+  })
 }
 
 /** The CR's imageRegistry wins over that of the operator (facts 2.1, night U3): a manifest cannot change it. */
@@ -149,42 +136,33 @@ function registryOfCr({ installation, method, request }: Question): readonly Hop
   const asked = request.imageRegistry
   if (method !== 'operator-manifest' || imageTag !== undefined) return []
   if (asked === undefined || set === undefined || set === asked) return []
-  return [
-    {
-      id: 'registry-set',
-      level: 'blocker',
-      summary: `the KubeVirt resource sets imageRegistry ${set}, which overrides the ${asked} that was requested`,
-      remedy: [
-        `kubectl -n ${namespace} patch kubevirt ${name} --type merge -p '{"spec":{"imageRegistry":"${asked}"}}'     then run this again`,
-      ],
-    },
-  ]
+  return blocker({
+    id: 'registry-set',
+    summary: `the KubeVirt resource sets imageRegistry ${set}, which overrides the ${asked} that was requested`,
+    remedy: [
+      `kubectl -n ${namespace} patch kubevirt ${name} --type merge -p '{"spec":{"imageRegistry":"${asked}"}}'     then run this again`,
+    ],
+  })
 }
 
 /** KubeVirt moves VMs as soon as it may, also between two rolls of virt-handler (facts 2.8). */
 function notPaused({ request, methods }: Question): readonly HopFinding[] {
   if (request.hold || methods.length === 0) return []
-  return [
-    {
-      id: 'updates-not-paused',
-      level: 'warning',
-      summary: `automatic VM updates (${methods.join(', ')}) are not paused: migrations during the rollout of virt-handler may fail`,
-      remedy: ['omit --no-pause-updates'],
-    },
-  ]
+  return warning({
+    id: 'updates-not-paused',
+    summary: `automatic VM updates (${methods.join(', ')}) are not paused: migrations during the rollout of virt-handler may fail`,
+    remedy: ['omit --no-pause-updates'],
+  })
 }
 
 /** Nobody would act on the tag. A manifest brings its own number of replicas. */
 function idleOperator({ rolloutStatus, method, installation }: Question): readonly HopFinding[] {
   if (method !== 'image-tag' || rolloutStatus.operator?.desired !== 0) return []
-  return [
-    {
-      id: 'operator-not-running',
-      level: 'blocker',
-      summary: 'the virt-operator Deployment is scaled to 0 replicas: nothing would process the tag',
-      remedy: [`kubectl -n ${installation.namespace} scale deployment virt-operator --replicas=2`],
-    },
-  ]
+  return blocker({
+    id: 'operator-not-running',
+    summary: 'the virt-operator Deployment is scaled to 0 replicas: nothing would process the tag',
+    remedy: [`kubectl -n ${installation.namespace} scale deployment virt-operator --replicas=2`],
+  })
 }
 
 /** A login that ends before the run is expected to is said at the start (night U9). `estimateMs`: of all steps together. */
@@ -195,14 +173,11 @@ export function credentialsFinding(
 ): readonly HopFinding[] {
   if (end === undefined || end.getTime() > now.getTime() + estimateMs) return []
   const left = spanText(Math.max(0, end.getTime() - now.getTime()))
-  return [
-    {
-      id: 'credentials-end',
-      level: 'warning',
-      summary: `your credentials expire at ${end.toISOString()}, in ${left}; the upgrade is expected to take ${spanText(estimateMs)}`,
-      remedy: [
-        'log in again before you start; if they expire during the run, log in elsewhere and run the same line again',
-      ],
-    },
-  ]
+  return warning({
+    id: 'credentials-end',
+    summary: `your credentials expire at ${end.toISOString()}, in ${left}; the upgrade is expected to take ${spanText(estimateMs)}`,
+    remedy: [
+      'log in again before you start; if they expire during the run, log in elsewhere and run the same line again',
+    ],
+  })
 }

@@ -172,14 +172,12 @@ export function ownerOf({ apiVersion, name, namespace, uid }: Installation): Own
 }
 
 /** Said before the question, since nobody can undo it (night U5). */
-function beforehand(to: string, isBack = false): readonly string[] {
-  return [
-    'consoles and VNC sessions drop once, when virt-api is replaced; VMs keep running',
-    isBack
-      ? `virt-api is replaced first: APIs that ${to} does not have then fail`
-      : `APIs that are new in ${to} fail until virt-api is replaced`,
-  ]
-}
+const beforehand = (to: string, isBack = false): readonly string[] => [
+  'consoles and VNC sessions drop once, when virt-api is replaced; VMs keep running',
+  isBack
+    ? `virt-api is replaced first: APIs that ${to} does not have then fail`
+    : `APIs that are new in ${to} fail until virt-api is replaced`,
+]
 
 /** Giving the methods back makes VMs move: said before the question (contract "Temporary changes"). */
 function afterwards(request: UpgradeRequest, upgradeState: UpgradeState): readonly string[] {
@@ -367,12 +365,10 @@ export function hasBegun(
 const isMoving: ReadonlySet<string> = new Set(['Updating', 'Stalled'])
 
 /** The write that starts the update is made; where it moves already, virt-operator has not taken it up yet. */
-function isAskedFor(
+const isAskedFor = (
   { method, to }: UpgradePlan,
   { imageTag, operator }: UpgradeState['installation'],
-): boolean {
-  return method === 'image-tag' ? imageTag === to.text : operator?.version === to.text
-}
+): boolean => (method === 'image-tag' ? imageTag === to.text : operator?.version === to.text)
 
 /** By which the journal and the notes on objects know the upgrade to a release of KubeVirt. */
 export const upgradeName = (to: string): string => `upgrade to ${to}`

@@ -1,5 +1,5 @@
 import type { RolloutStatus } from '../kubevirt/rollout-status.ts'
-import { type Procedure, type ReadContext, rememberSteps, type Step, type StepState } from '../engine/step.ts'
+import { type Procedure, type ReadContext, rememberSteps, type Step, type Blocked } from '../engine/step.ts'
 import type { Version } from '../releases/release-versions.ts'
 import { type PauseTools, pauseWorkloadUpdates, restoreWorkloadUpdates } from '../vms/pause-updates.ts'
 import { migrationsInFlight } from '../vms/migrations/migration-snapshot.ts'
@@ -220,8 +220,6 @@ async function isTagOut({ tag, owner }: UpgradePlan, { journal }: ReadContext): 
     overrides.some(({ id, object }) => id === imageTagOverride && object.uid === owner.uid)
   )
 }
-
-type Blocked = Extract<StepState, { is: 'blocked' }>
 type Undone = (cx: ReadContext) => Promise<Blocked | undefined>
 
 /** The step, but blocked as soon as what set it going was undone: it would be waited for in vain. */

@@ -17,18 +17,19 @@ import { ValidatingWebhooks } from '../kube/kinds/extension-kinds.ts'
 import { VirtualMachines } from '../kube/kinds/kubevirt-kinds.ts'
 import type { Doubt } from '../kubevirt/rollout-status.ts'
 import { countWorkloads } from '../kubevirt/snapshot.ts'
-import { ApiError, blocked, KvupError } from '../kube/errors.ts'
+import { ApiError, asFarAsRead, blocked, type KvupError } from '../kube/errors.ts'
 import { readOwner } from '../vms/strategy/settings-owner.ts'
 import type { RehearsalComparison } from '../engine/journal.ts'
-import type { JournalReader, ReadContext } from '../engine/step.ts'
+import type { JournalReader, ReadContext, RunEvent, RunOutcome } from '../engine/step.ts'
 import { countUnlabelled } from '../vms/outdated-vms.ts'
 import { forecastOutdated, forecastText } from '../vms/forecast/vm-forecast.ts'
 import { methodsOf, openOverride } from '../vms/update-methods.ts'
 import { readRollout } from './upgrade-snapshot.ts'
 import { controllerDoubt } from './steps/component-rollout.ts'
+import { someOf } from '../kube/text.ts'
 import { itemsOf, type Known, known } from '../kube/known.ts'
 import { type Clock, ticks } from '../kube/clock.ts'
-import type { TakenRisk } from '../engine/change.ts'
+import type { TakenRisk } from '../engine/journal-runs.ts'
 
 /** The end of `kvup upgrade` as a document (night U6). */
 export interface UpgradeReport {
@@ -108,6 +109,32 @@ export interface StepReport {
   seconds: number
   note?: string
 }
+
+export const stepReport = ({
+  step,
+  changed,
+  tookMs,
+  note,
+}: Extract<RunEvent, { kind: 'step-done' }>): StepReport => ({
+  id: step.id,
+  title: step.title,
+  changed,
+  seconds: Math.round(tookMs / 1000),
+  ...(note !== undefined && { note }),
+})
+
+/** Where a run stopped that was asked to. */
+export const stopOf = ({
+  step,
+  because,
+  safeToLeave,
+  goesOn,
+}: Extract<RunOutcome, { is: 'stopped-before' }>): NonNullable<UpgradeReport['stoppedBefore']> => ({
+  step: step.id,
+  because,
+  ...(safeToLeave !== undefined && { safeToLeave }),
+  ...(goesOn && { goesOn }),
+})
 
 export interface WorkloadReport {
   instances: number
@@ -190,14 +217,11 @@ function operatorOf({ package: name, subscription, approval, from, to, hops }: O
   }
 }
 
-export function reportOf(
+export const reportOf = (
   plan: UpgradePlan,
-  /** `to` where another KubeVirt runs than was planned. */
   rest: Omit<UpgradeReport, 'apiVersion' | 'kind' | 'kubevirt' | 'from' | 'to' | 'method' | 'operator'> &
     Partial<Pick<UpgradeReport, 'to'>>,
-): UpgradeReport {
-  return { ...document, ...heading(plan), ...rest }
-}
+): UpgradeReport => ({ ...document, ...heading(plan), ...rest })
 
 /** How many VMs are outdated now, and what will happen to them. */
 export async function workloadsAfter(
@@ -288,7 +312,6 @@ const warningOf = ({ id, sentence, commands: remedy }: Doubt): HopFinding => ({
 /** For how long VMs that ran are waited for behind the end of a run, ms: KubeVirt may be moving them just now. */
 const patience = 60_000
 const readEvery = 5000
-const namedAtMost = 10
 
 /** What the report says of VMs that should run, and the failure that it ends with; `unread`: they could not be looked at. */
 type JudgedVms = Pick<UpgradeReport, 'vms' | 'degraded' | 'unread'>
@@ -345,23 +368,15 @@ export class VmsOfRun {
   }
 
   /** With what keeps VMs that do not run, and what is wrong with migrations; as it is where the cluster does not answer. */
-  async #explained(vmsSnapshot: VmsSnapshot): Promise<VmsSnapshot> {
-    try {
-      return await explainVms(this.#reader, vmsSnapshot, { at: this.#clock.now(), version: undefined })
-    } catch (error) {
-      if (error instanceof KvupError) return vmsSnapshot
-      throw error
-    }
+  #explained(vmsSnapshot: VmsSnapshot): Promise<VmsSnapshot> {
+    const asked = explainVms(this.#reader, vmsSnapshot, { at: this.#clock.now(), version: undefined })
+    return asFarAsRead(asked, vmsSnapshot)
   }
 
   /** Undefined where the cluster does not answer, or does not let us. */
   async #tryRead(): Promise<VmsSnapshot | undefined> {
-    try {
-      return itemsOf(await this.#read())[0]
-    } catch (error) {
-      if (error instanceof KvupError) return undefined
-      throw error
-    }
+    const read = await asFarAsRead(this.#read())
+    return read && itemsOf(read)[0]
   }
 
   /** Also one that was edited meanwhile: KubeVirt itself edits VMs, and one that is down is never passed over. */
@@ -374,8 +389,7 @@ export class VmsOfRun {
   }
 }
 
-const named = (names: readonly string[]): string =>
-  `${names.slice(0, namedAtMost).join(', ')}${names.length > namedAtMost ? ` and ${names.length - namedAtMost} more` : ''}`
+const named = (names: readonly string[]): string => someOf(names, names.length, 10)
 
 /** A run that did its work and leaves VMs behind that do not run is no success: exit 3. */
 export function degradedAfter({ degraded, vms }: JudgedVms, to: string): KvupError | undefined {

@@ -77,12 +77,10 @@ async function isSettled({ cx, plan, cluster, environment }: Planned, step: stri
   return target.version === observed.version && target.id === observed.id
 }
 
-function notTold({ unread, counts = [] }: Compared): readonly string[] {
-  return [
-    ...(unread.length > 0 ? [`not compared, because kvup could not read it: ${unread.join(', ')}`] : []),
-    ...counts.map(({ namespace, before, now }) => `${namespace}: ${before} VMs ran before, ${now} run now`),
-  ]
-}
+const notTold = ({ unread, counts = [] }: Compared): readonly string[] => [
+  ...(unread.length > 0 ? [`not compared, because kvup could not read it: ${unread.join(', ')}`] : []),
+  ...counts.map(({ namespace, before, now }) => `${namespace}: ${before} VMs ran before, ${now} run now`),
+]
 
 /** An upgrade that is about to be carried out: the change, and what is told and done at its end. */
 export interface UpgradeRun {

@@ -1,5 +1,5 @@
 import { openOverrides } from '../engine/overrides.ts'
-import type { Reader } from '../kube/cluster.ts'
+import { type Reader, orUnserved } from '../kube/cluster.ts'
 import { type VirtualMachineInstance, VirtualMachineInstances } from '../kube/kinds/kubevirt-kinds.ts'
 import { ApiError, isNotFound } from '../kube/errors.ts'
 import {
@@ -26,7 +26,7 @@ import {
   type UpdaterContext,
   type VmOutcome,
 } from './workload-updater.ts'
-import { pagesAllowed } from '../kube/readable-pages.ts'
+import { pagesAllowed, type Unread, type UnreadPart } from '../kube/readable-pages.ts'
 import { condition } from '../kube/object.ts'
 import { counted } from '../kube/text.ts'
 import { parseImage } from '../kubevirt/installation.ts'
@@ -58,7 +58,7 @@ export interface OutdatedPage {
   items: readonly OutdatedItem[]
   /** Of them: labelled, but not running. */
   notRunning: number
-  unread: readonly { namespace: string; what: string; why: string }[]
+  unread: readonly Unread[]
 }
 
 /**
@@ -74,18 +74,12 @@ export async function* listOutdated(
   try {
     for await (const page of pagesAllowed(reader, VirtualMachineInstances, outdatedIn(selection)))
       yield 'unread' in page
-        ? nothingOf(page.unread, page.why.message)
+        ? { items: [], notRunning: 0, unread: [page.unread] }
         : await told(page.items, await rules, { vmCache, remedies: await remedies })
   } catch (error) {
     if (!isNotFound(error)) throw error
   }
 }
-
-const nothingOf = (namespace: string, why: string): OutdatedPage => ({
-  items: [],
-  notRunning: 0,
-  unread: [{ namespace, what: 'virtualmachineinstances', why }],
-})
 
 async function told(
   vmis: readonly VirtualMachineInstance[],
@@ -105,15 +99,10 @@ async function told(
   }
 }
 
-interface Known {
-  rules: OutlookRules | undefined
-  unread: ReadonlyMap<string, string>
-}
-
 function itemOf(
   vmi: VirtualMachineInstance,
   vms: ReadonlyMap<string, Vm>,
-  { rules, unread }: Known,
+  { rules, unread }: { rules: OutlookRules | undefined; unread: ReadonlyMap<string, string> },
 ): OutdatedItem {
   const { namespace, name } = placeBehind(vmi)
   const vmsUnread = unread.has(namespace)
@@ -171,12 +160,10 @@ function outdatedItem(
   }
 }
 
-function outlookPart({
+const outlookPart = ({
   outcome,
   ...rest
-}: Outlook): Pick<OutdatedItem, 'outcome' | 'why' | 'loses' | 'remedy'> {
-  return { outcome: outcome, ...rest }
-}
+}: Outlook): Pick<OutdatedItem, 'outcome' | 'why' | 'loses' | 'remedy'> => ({ outcome: outcome, ...rest })
 
 function launcherOf(image: string | undefined, rules: OutlookRules | undefined): OutdatedItem['launcher'] {
   if (!image) return { old: false }
@@ -231,13 +218,11 @@ export interface Totals {
   old: number
 }
 
-export function noTotals(): Totals {
-  return {
-    total: 0,
-    byOutcome: { migrates: 0, restarts: 0, 'shuts down': 0, 'is lost': 0, stays: 0 },
-    old: 0,
-  }
-}
+export const noTotals = (): Totals => ({
+  total: 0,
+  byOutcome: { migrates: 0, restarts: 0, 'shuts down': 0, 'is lost': 0, stays: 0 },
+  old: 0,
+})
 
 export function addTo(totals: Totals, { outcome, launcher }: OutdatedItem): void {
   totals.total++
@@ -385,15 +370,11 @@ export async function countUnlabelled(reader: Reader, snapshot: Snapshot): Promi
   const image = launcherImage(snapshot)
   if (image === undefined) return 0
   let count = 0
-  try {
-    for await (const page of reader.pages(VirtualMachineInstances, { labels: `!${outdatedLabel}` }))
-      count += page.items.filter(({ status }) => {
-        const launcher = status?.launcherContainerImageVersion
-        return status?.phase === 'Running' && launcher !== undefined && launcher !== '' && launcher !== image
-      }).length
-  } catch (error) {
-    if (!isNotFound(error)) throw error
-  }
+  for await (const page of orUnserved(reader.pages(VirtualMachineInstances, { labels: `!${outdatedLabel}` })))
+    count += page.items.filter(({ status }) => {
+      const launcher = status?.launcherContainerImageVersion
+      return status?.phase === 'Running' && launcher !== undefined && launcher !== '' && launcher !== image
+    }).length
   return count
 }
 
@@ -445,7 +426,7 @@ export interface OutdatedDocument {
   count?: CountApart & { unexplained: number }
   alert?: OutdatedAlert
   /** What may not be read: nothing is said of it. */
-  unread: readonly { namespace?: string; what: string; why: string }[]
+  unread: readonly UnreadPart[]
   remarks: readonly string[]
   /** The command for what comes next. */
   next?: string
@@ -484,7 +465,7 @@ export interface Told {
   totals: Totals
   next: NextStep
   notRunning: number
-  unread: { namespace: string; what: string; why: string }[]
+  unread: Unread[]
   remarks: string[]
 }
 

@@ -97,14 +97,12 @@ async function pauseState(
   return (await untilWritable(cx.reader, owner)) ?? { is: 'todo', change }
 }
 
-function held(override: Override | undefined): StepState {
-  return {
-    is: 'done',
-    note: override
-      ? `automatic VM updates paused (was ${keptMethods(override).join(', ')})`
-      : 'automatic VM updates were off already',
-  }
-}
+const held = (override: Override | undefined): StepState => ({
+  is: 'done',
+  note: override
+    ? `automatic VM updates paused (was ${keptMethods(override).join(', ')})`
+    : 'automatic VM updates were off already',
+})
 
 async function hold(
   cx: StepContext,
@@ -133,14 +131,12 @@ async function hold(
   await writeSettings(cx, owner, patch)
 }
 
-function changedWhilePaused(now: readonly string[], override: Override): StepState {
-  return {
-    is: 'blocked',
-    reason: 'pause-changed',
-    by: `workloadUpdateMethods was set to ${methodsText(now)} while kvup had paused it (saved: ${keptMethods(override).join(', ')})`,
-    remedy: [...heldLines(override), 'kvup history'],
-  }
-}
+const changedWhilePaused = (now: readonly string[], override: Override): StepState => ({
+  is: 'blocked',
+  reason: 'pause-changed',
+  by: `workloadUpdateMethods was set to ${methodsText(now)} while kvup had paused it (saved: ${keptMethods(override).join(', ')})`,
+  remedy: [...heldLines(override), 'kvup history'],
+})
 
 /**
  * Closes an open override of this name whose object was deleted: there is nothing to give back to, and its value must not stand
@@ -214,13 +210,10 @@ export function restoreWorkloadUpdates(
 
 const resumed = 'automatic VM updates resumed'
 
-interface Now {
-  owner: SettingsOwner
-  holding: KubeObject
-  overwrite: boolean
-}
-
-function resumeState(override: Override, { owner, holding, overwrite }: Now): StepState {
+function resumeState(
+  override: Override,
+  { owner, holding, overwrite }: { owner: SettingsOwner; holding: KubeObject; overwrite: boolean },
+): StepState {
   const now = methodsIn(holding, owner)
   const kept = keptMethods(override)
   if (sameMethods(now, kept))

@@ -10,7 +10,15 @@ import { vmOf } from './migrations/migration.ts'
 import { minutes, seconds } from '../kube/clock.ts'
 import { readLaunchers } from './migrations/migration-snapshot.ts'
 import type { Override } from '../engine/journal.ts'
-import type { JournalReader, Procedure, ReadContext, Step, StepContext, StepState } from '../engine/step.ts'
+import type {
+  JournalReader,
+  Procedure,
+  ReadContext,
+  Step,
+  StepContext,
+  StepState,
+  Blocked,
+} from '../engine/step.ts'
 import { methodsIn, readOwner, type SettingsOwner } from './strategy/settings-owner.ts'
 import { countMoving } from './forecast/vm-forecast.ts'
 import {
@@ -378,8 +386,6 @@ const guardName = 'watch workload updates'
 
 /** Whether the guard took it: nobody but `kvup workloads resume-updates` resumes them. */
 export const isGuards = ({ procedure }: Override): boolean => procedure === guardName
-
-type Blocked = Extract<StepState, { is: 'blocked' }>
 
 /** What a guard does with harm: it holds workload updates again, journal first, and says why it ends (night W5). */
 export interface PauseAgain {

@@ -95,9 +95,7 @@ export function heldLines(override: Paused | undefined, why = ''): readonly stri
 }
 
 /** The open override of the methods: on the object that owns them now, or on the KubeVirt CR from before a HyperConverged took it over. */
-export function overrideOn(
+export const overrideOn = (
   { uid, kubevirt }: SettingsOwner,
   overrides: readonly Override[],
-): Override | undefined {
-  return openOverride(overrides, uid) ?? openOverride(overrides, kubevirt.uid)
-}
+): Override | undefined => openOverride(overrides, uid) ?? openOverride(overrides, kubevirt.uid)

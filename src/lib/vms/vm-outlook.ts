@@ -38,7 +38,8 @@ const words: Record<Decision, (vmi: VirtualMachineInstance, rules: OutlookRules)
   migrate: () => reason('migratable', 'can be migrated'),
   'migrate-volumes': () => reason('volumes-move', 'can be migrated together with its volumes'),
   evacuate: () => reason('evacuates', 'Evict is on; its evictionStrategy makes that a migration'),
-  'shut-down': (vmi) => reason('evict-on', `${whyShutDown(vmi)}; Evict is on`),
+  'shut-down': (vmi) =>
+    reason('evict-on', `${isMigratable(vmi) ? 'LiveMigrate is off' : notMigratable(vmi)}; Evict is on`),
   'no-methods': (vmi, { paused }) => whyNoMethods(vmi, paused !== undefined),
   'evict-off': (vmi) => reason('not-migratable', notMigratable(vmi)),
   denied: (vmi, rules) =>
@@ -52,10 +53,6 @@ const words: Record<Decision, (vmi: VirtualMachineInstance, rules: OutlookRules)
 /** The reason behind a decision. */
 function whyBy(decision: Decision, vmi: VirtualMachineInstance, rules: OutlookRules): Reason {
   return words[decision](vmi, rules)
-}
-
-function whyShutDown(vmi: VirtualMachineInstance): string {
-  return isMigratable(vmi) ? 'LiveMigrate is off' : notMigratable(vmi)
 }
 
 function whyNoMethods(vmi: VirtualMachineInstance, paused: boolean): Reason {
@@ -156,7 +153,9 @@ export function outlookOf(vmi: VirtualMachineInstance, vm: Vm | undefined, rules
       ? [reason('loses-data', `that loses data on ${loses.join(', ')}`)]
       : []),
     ...aboutLauncher(launcher),
-    ...later(outcome, rules),
+    ...(rules.updating && outcome !== 'stays' && outcome !== 'restart'
+      ? [reason('updating', 'not before KubeVirt itself is updated')]
+      : []),
   ]
   return { outcome, why, loses, remedy: remedyOf(outcome, vmi, vm, { decision, rules, first }) }
 }
@@ -176,12 +175,6 @@ function remedyOf(
 }
 
 const ends: ReadonlySet<VmOutcome> = new Set(['restarts', 'shuts down', 'is lost'])
-
-function later(outcome: VmOutcome, { updating }: OutlookRules): readonly Reason[] {
-  return updating && outcome !== 'stays' && outcome !== 'restart'
-    ? [reason('updating', 'not before KubeVirt itself is updated')]
-    : []
-}
 
 type Judged = readonly [outcome: VmOutcome, why: Reason, decision?: Decision]
 

@@ -207,12 +207,10 @@ interface Typed {
 const nodeName = /^[a-z0-9](?:[-a-z0-9.]*[a-z0-9])?$/u
 
 /** The namespace of `-n`, undefined for all of them. */
-export function namespaceOf(
+export const namespaceOf = (
   namespace: string | undefined,
   { allNamespaces }: Pick<Typed, 'allNamespaces'> = {},
-): string | undefined {
-  return allNamespaces ? undefined : namespace
-}
+): string | undefined => (allNamespaces ? undefined : namespace)
 
 /** Throws `usage` for a selector that no server would take and for a name that no node could have. `-A` wins over `-n`, as for kubectl. */
 export function selectionOf(typed: Typed, namespace: string | undefined): SelectedVms {

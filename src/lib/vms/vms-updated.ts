@@ -117,17 +117,12 @@ export async function areWorkloadsMoved(
   return !('is' in found) && found.moving.size === 0
 }
 
-interface Outdated {
-  moving: ReadonlyMap<string, string>
-  note: { note?: string }
-}
-
 /** What a guard holds is to move all the same: it is not done while such a VM is left. */
 async function outdatedNow(
   cx: ReadContext,
   owner: Owner,
   { again, holder, nodes }: { again?: PauseAgain; holder: Pick<SettingsOwner, 'uid'>; nodes: NodesNow },
-): Promise<Outdated | StepState> {
+): Promise<{ moving: ReadonlyMap<string, string>; note: { note?: string } } | StepState> {
   const kubevirt = await readOwner(cx.reader, owner)
   const override = methodsOf(kubevirt).length === 0 ? await guardsOverride(cx.journal, holder) : undefined
   const methods = override ? keptMethods(override) : methodsOf(kubevirt)

@@ -91,12 +91,10 @@ export function decisionOf(vmi: VirtualMachineInstance, rules: UpdateRules): Dec
 }
 
 /** The VMI's own strategy, else the cluster's, else None (facts 1.3). */
-export function effectiveEviction(
+export const effectiveEviction = (
   { spec }: VirtualMachineInstance,
   { clusterEviction }: Pick<UpdateRules, 'clusterEviction'>,
-): string {
-  return spec?.evictionStrategy ?? clusterEviction ?? 'None'
-}
+): string => spec?.evictionStrategy ?? clusterEviction ?? 'None'
 
 function evictionOf(strategy: string, migratable: boolean): Decision {
   if (strategy === 'External') return 'external'
@@ -153,13 +151,10 @@ function runsAnother({ metadata, status }: VirtualMachineInstance, launcher: str
 }
 
 /** HotVCPUChange counts whatever its status is. */
-function waitsForHotplug(vmi: VirtualMachineInstance): boolean {
-  return (
-    condition(vmi, 'HotVCPUChange') !== undefined ||
-    holds(vmi, 'HotMemoryChange') ||
-    holds(vmi, 'MigrationRequired')
-  )
-}
+const waitsForHotplug = (vmi: VirtualMachineInstance): boolean =>
+  condition(vmi, 'HotVCPUChange') !== undefined ||
+  holds(vmi, 'HotMemoryChange') ||
+  holds(vmi, 'MigrationRequired')
 
 const holds = (vmi: VirtualMachineInstance, type: string) => condition(vmi, type)?.status === 'True'
 
@@ -224,14 +219,12 @@ export interface UpdaterContext {
 }
 
 /** Reads it in two round trips, or in one where KubeVirt's own namespace, `home`, is known. Throws `blocked` where there is no KubeVirt, or several, and what the Reader throws for anything but 403 and 404. */
-export async function readContext(
+export const readContext = async (
   reader: Reader,
   clock: Pick<Clock, 'now'>,
   namespace: string | undefined,
   home?: string,
-): Promise<UpdaterContext> {
-  return readAround(reader, clock, { home, moving: unfinished(reader, namespace) })
-}
+): Promise<UpdaterContext> => readAround(reader, clock, { home, moving: unfinished(reader, namespace) })
 
 /** The same, for who knows already which VMs are `moving`. Throws as `readSurroundings` does. */
 export async function readAround(
@@ -261,12 +254,10 @@ export async function readAround(
   }
 }
 
-type Part = { known: true } | { known: false; why: string }
-
 /** Without the KubeVirt CR nothing is said, so that the rest need not be excused. */
 function notKnown(
   { kubevirts }: Snapshot,
-  parts: readonly (readonly [what: string, part: Part])[],
+  parts: readonly (readonly [what: string, part: { known: true } | { known: false; why: string }])[],
 ): Pick<UpdaterContext, 'unread' | 'remarks'> {
   if (!kubevirts.known) return { unread: [{ what: 'kubevirts', why: kubevirts.why }], remarks: [] }
   const remarks = parts.flatMap(([what, part]) => (part.known ? [] : [`${what} is unknown: ${part.why}`]))

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
 import {
-  applyAccess,
   backupOf,
   changeOf,
   conflictFindings,
@@ -177,21 +176,6 @@ describe('ownership', () => {
     expect(value).toHaveLength(1)
     expect(Object.keys(value[0].fieldsV1['f:spec']).sort()).toEqual(['f:replicas', 'f:template'])
   })
-})
-
-test('the rights to ask for are those of the changes', () => {
-  const role = objectIn(example(), 'ClusterRole')
-  const changes = [
-    changeOf(role, { ...role, rules: [] } as never),
-    changeOf(wanted, undefined),
-    changeOf(wanted, liveOperator([])),
-  ]
-  expect(applyAccess(changes).map(({ verb, resource, name = '' }) => `${verb} ${resource} ${name}`)).toEqual([
-    'patch clusterroles kubevirt-operator',
-    'escalate clusterroles kubevirt-operator',
-    'patch deployments virt-operator',
-    'create deployments ',
-  ])
 })
 
 test('the backup is the way back: what is replaced, clean, and how to apply it', () => {

@@ -5,9 +5,9 @@ import type { Topology } from '../../openshift/eus-window.ts'
 import { itemsOf } from '../../kube/known.ts'
 import { poolOf } from '../../openshift/machine-config-pools.ts'
 import { platformsOfKubernetes } from '../../releases/platform-releases.ts'
-import { hours, minutes, seconds } from '../../kube/clock.ts'
+import { hours, minutes } from '../../kube/clock.ts'
 import type { Range } from '../../upgrade/step-traits.ts'
-import { inTurn, rangeWords, rounded } from '../../upgrade/upgrade-duration.ts'
+import { inSeconds, inTurn, rangeWords } from '../../upgrade/upgrade-duration.ts'
 import { ownUpdates } from '../../openshift/update-progress.ts'
 import type { EusSnapshot } from './eus-snapshot.ts'
 
@@ -45,7 +45,8 @@ export interface EusPlan {
   outages?: readonly VmOutage[]
   /** RFC 3339: unpause before. Only where paused pools miss certificates, before 4.14 (ocp 3.6). */
   unpauseBefore?: string
-  time: PlanTime
+  /** A range, and what it was worked out from. */
+  time: { lowSeconds: number; highSeconds: number; basis: 'own-updates' | 'guess'; says: string }
   findings: readonly Finding[]
   /** Sentences for people: what it means for the cluster. */
   notes: readonly string[]
@@ -67,14 +68,6 @@ export interface VmOutage {
   loses?: readonly string[]
 }
 
-/** A range, and what it was worked out from. */
-interface PlanTime {
-  lowSeconds: number
-  highSeconds: number
-  basis: 'own-updates' | 'guess'
-  says: string
-}
-
 export interface ChannelChange {
   /** Absent: none is set. */
   from?: string
@@ -88,7 +81,8 @@ export interface EusHop {
   platform: PlatformStop
   /** In order; the last one is where the operator has to be before the next hop. */
   operators: readonly OperatorStop[]
-  gate: HopGate
+  /** What has to be so before each of the two steps (night E1), in words. */
+  gate: { platform: readonly string[]; operator: readonly string[] }
   /** Open ones that block this hop. */
   adminGates: readonly AdminGate[]
   removedApis: readonly RemovedApi[]
@@ -119,12 +113,6 @@ export interface OperatorStop {
   channel?: string
   chosenBecause: string
   done: boolean
-}
-
-/** What has to be so before each of the two steps (night E1), in words. */
-interface HopGate {
-  platform: readonly string[]
-  operator: readonly string[]
 }
 
 export interface RemovedApi {
@@ -216,9 +204,7 @@ export function poolsLeft(snapshot: EusSnapshot, pools: readonly PoolToPause[]):
 type Rolling = Pick<PoolToPause, 'machines' | 'maxUnavailable'>
 
 /** One pool after the other, so many machines of each at a time. */
-export function poolRolls(pools: readonly Rolling[]): Range {
-  return inTurn(pools.map(poolRoll))
-}
+export const poolRolls = (pools: readonly Rolling[]): Range => inTurn(pools.map(poolRoll))
 
 function poolRoll({ machines, maxUnavailable }: Rolling): Range {
   const atATime = Math.max(1, atOnce(maxUnavailable, machines))
@@ -246,10 +232,4 @@ export function wholeTime(
     basis,
     says: `${rangeWords(whole)} of work, ${made}, plus time for approvals, VM migrations and blocked drains`,
   }
-}
-
-/** Its ends rounded, in seconds. */
-export function inSeconds(range: Range): { lowSeconds: number; highSeconds: number } {
-  const { low, high } = rounded(range)
-  return { lowSeconds: low / seconds, highSeconds: high / seconds }
 }

@@ -146,7 +146,7 @@ function judge(snapshot: EusSnapshot, route: Route, request: EusPlanRequest): Ju
     hops,
     releases,
     operatorPath: pathOfOperator,
-    lasts: lastsOf(snapshot, hops, mode),
+    lasts: inTurn([...hops.map(rangeOf), rollsOf(snapshot, hops, mode)]),
   }
 }
 
@@ -188,10 +188,6 @@ function withChannels(
   return stops.map((one, i) =>
     i === 0 ? one : { minor: one.minor, stop: { ...one.stop, channel: `${kept}-${one.minor}` } },
   )
-}
-
-function lastsOf(snapshot: EusSnapshot, hops: readonly EusHop[], mode: EusPlan['mode']): Range {
-  return inTurn([...hops.map(rangeOf), rollsOf(snapshot, hops, mode)])
 }
 
 /** On a plain way the pools roll in each hop. */

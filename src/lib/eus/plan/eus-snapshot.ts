@@ -39,7 +39,7 @@ import {
 } from '../../openshift/eus-window.ts'
 import { compareMinors, minorOfPlatform } from '../../releases/release-versions.ts'
 import { type Clock, hours } from '../../kube/clock.ts'
-import { blocked, forbidden, isNotFound, KvupError, usageError } from '../../kube/errors.ts'
+import { blocked, forbidden, isNotFound, KvupError, usageError, orElse } from '../../kube/errors.ts'
 import { clusterEvictionOf, lostData, runStrategyOf, vmName, Vms } from '../../vms/vm.ts'
 import { listBlockers } from '../../vms/unblock/unblock-vms.ts'
 import type { Kind } from '../../kube/object.ts'
@@ -252,12 +252,10 @@ async function methodsNow(
   if (kubevirt === undefined) return { methods: { known: false, why: 'there is no KubeVirt' }, ...not }
   const override = itemsOf(overrides).find(({ id }) => id === overrideId)
   if (override) return { methods: { known: true, items: [keptMethods(override)] }, ...not }
-  try {
-    return await methodsOn(reader, kubevirt)
-  } catch (error) {
-    if (error instanceof KvupError) return { methods: { known: false, why: error.message }, ...not }
-    throw error
-  }
+  return orElse(methodsOn(reader, kubevirt), ({ message }) => ({
+    methods: { known: false, why: message },
+    ...not,
+  }))
 }
 
 async function methodsOn(reader: Reader, kubevirt: KubeVirt): Promise<Methods> {
@@ -383,8 +381,6 @@ export interface EusSnapshot {
 
 export type JudgedPool = PoolStatus & { pool: MachineConfigPool }
 
-const judgedPool = (pool: MachineConfigPool): JudgedPool => ({ ...assessPool(pool), pool })
-
 /** Throws `blocked` where this is no OKD or OpenShift, or one that is still being installed; `forbidden` where that cannot be told. */
 export function snapshotOf(snapshot: EusClusterSnapshot): EusSnapshot {
   const { clusterVersion } = snapshot.platform
@@ -400,7 +396,7 @@ export function snapshotOf(snapshot: EusClusterSnapshot): EusSnapshot {
     throw blocked('platform-version-unknown', `the ClusterVersion names no installed release`, {
       remedy: 'oc get clusterversion version -o yaml',
     })
-  const pools = itemsOf(snapshot.platform.pools).map(judgedPool)
+  const pools = itemsOf(snapshot.platform.pools).map((pool) => ({ ...assessPool(pool), pool }))
   const here = minorOfPlatform(release)
   const window = windowIn(snapshot)
   return {
@@ -453,14 +449,13 @@ function toPause(
 }
 
 /** What replaces a node that is away for longer than an update takes (night E7). */
-export function healthChecksOf({ snapshot: { platform } }: EusSnapshot): readonly HealthCheckRef[] {
-  return [
-    ...itemsOf(platform.machineHealthChecks).map(machineHealthCheck),
-    ...itemsOf(platform.nodeHealthChecks).map(nodeHealthCheck),
-  ]
-}
+export const healthChecksOf = ({ snapshot: { platform } }: EusSnapshot): readonly HealthCheckRef[] => [
+  ...itemsOf(platform.machineHealthChecks).map(machineHealthCheck),
+  ...itemsOf(platform.nodeHealthChecks).map(nodeHealthCheck),
+]
 
-const pausedAnnotation = 'cluster.x-k8s.io/paused'
+/** Pauses a MachineHealthCheck (Cluster API). */
+export const pausedAnnotation = 'cluster.x-k8s.io/paused'
 
 function machineHealthCheck({ metadata }: MachineHealthCheck): HealthCheckRef {
   const { namespace, name, annotations = {} } = metadata

@@ -3,10 +3,9 @@ import { type AdminGate, openGates } from '../../openshift/platform-status.ts'
 import type { Releases } from '../../releases/releases.ts'
 import { compareMinors, versionOfCsv } from '../../releases/release-versions.ts'
 import { platformMinor } from '../../releases/platform-releases.ts'
-import { inTurn } from '../../upgrade/upgrade-duration.ts'
+import { inSeconds, inTurn } from '../../upgrade/upgrade-duration.ts'
 import {
   type EusHop,
-  inSeconds,
   operatorHop,
   type OperatorNow,
   type OperatorStop,

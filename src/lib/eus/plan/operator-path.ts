@@ -191,15 +191,10 @@ const newestIn = (texts: readonly (string | undefined)[]): OperatorVersion | und
     .toSorted(compareOperatorVersions)
     .at(-1)
 
-interface Ahead {
-  minors: readonly string[]
-  releases: Rows
-}
-
 function through(
   pack: CatalogPackage,
   begin: Beginning,
-  { minors, releases }: Ahead,
+  { minors, releases }: { minors: readonly string[]; releases: Rows },
 ): readonly PathStop[] | undefined {
   const [minor, ...rest] = minors
   if (minor === undefined) return []
@@ -220,16 +215,11 @@ function upTo({ channels, ...pack }: CatalogPackage, minor: string, releases: Ro
     channels: channels.map(({ name, entries }) => ({
       name,
       entries: entries.filter(({ version }) => {
-        const of = minorOf(version, releases)
+        const of = minorOfOperator(version, releases)
         return of !== undefined && compareMinors(of, minor) <= 0
       }),
     })),
   }
-}
-
-function minorOf(text: string | undefined, releases: Rows): string | undefined {
-  const version = operatorVersionOf(text)
-  return version && platformOfOperator(version, releases)
 }
 
 /** To each release of that minor, the newest first; releases of earlier minors may come before it. */
@@ -254,7 +244,9 @@ function pathsInto(
 /** Its release is of that minor already: to stay is a way as well. */
 function hereAlready({ at }: Beginning, minor: string, releases: Rows): readonly PathStop[] {
   const { csv, version } = at
-  return version === undefined || minorOf(version, releases) !== minor ? [] : [{ minor, csv, version }]
+  return version === undefined || minorOfOperator(version, releases) !== minor
+    ? []
+    : [{ minor, csv, version }]
 }
 
 const lastOf = (path: readonly PathStop[]): string => path.at(-1)?.csv ?? ''
@@ -271,7 +263,7 @@ function furtherFrom(
   const ordered = channels.toSorted((a, b) => Number(b.name === set) - Number(a.name === set))
   return ordered.flatMap((channel) => {
     const entry = nextIn(channel, at)
-    const minor = minorOf(entry?.version, releases)
+    const minor = minorOfOperator(entry?.version, releases)
     if (entry?.version === undefined || minor === undefined || path.some(({ csv }) => csv === entry.name))
       return []
     return [[...path, { minor, csv: entry.name, version: entry.version, channel: channel.name }]]
@@ -311,12 +303,10 @@ export function operatorNow(snapshot: EusClusterSnapshot): OperatorNow | undefin
 }
 
 /** The platform's minor that the operator belongs to (night E8); undefined where no version or no row of the table tells. */
-export function operatorMinorNow(
+export const operatorMinorNow = (
   snapshot: EusClusterSnapshot,
   releases: Pick<Releases, 'hyperconverged'>,
-): string | undefined {
-  return minorOfOperator(installedOperator(operatorParts(snapshot)), releases)
-}
+): string | undefined => minorOfOperator(installedOperator(operatorParts(snapshot)), releases)
 
 /** Which HyperConverged and KubeVirt a plan is about; several are a finding. */
 export function objectsOf({ hyperconverged, kubevirts }: EusClusterSnapshot): {
@@ -360,9 +350,7 @@ function installedHead({ lifecycle }: EusClusterSnapshot, channel: string | unde
 const named = /^(?<before>(?:.*[^\d.])?)\d+\.\d+(?<patch>\.\d+)?$/u
 
 /** `stable-v1.17`, `1.17.3`: one of many, in which no later minor of the operator appears (ocp 1.1). Not `stable`, in which each does. */
-export function isOfOneMinor(channel: string | undefined): boolean {
-  return named.test(channel ?? '')
-}
+export const isOfOneMinor = (channel: string | undefined): boolean => named.test(channel ?? '')
 
 /**
  * What the channel of a minor of the platform is called, next to that of another: `stable-v1.18` for 4.22, where `stable-v1.17` is set. Undefined where no row knows which operator belongs to

@@ -290,13 +290,11 @@ function notOffered(offers: readonly string[], { channel, target }: PlatformStat
   return `no release of ${minor} is offered to ${target ?? 'this release'} in channel ${channel ?? '(none)'}${first}`
 }
 
-function later(minor: string, channel?: string): PlatformStop {
-  return {
-    ...(channel !== undefined && { channel }),
-    chosenBecause: `chosen later: the newest of ${minor} with a recommended update path`,
-    done: false,
-  }
-}
+const later = (minor: string, channel?: string): PlatformStop => ({
+  ...(channel !== undefined && { channel }),
+  chosenBecause: `chosen later: the newest of ${minor} with a recommended update path`,
+  done: false,
+})
 
 interface RiskyRelease {
   version: string

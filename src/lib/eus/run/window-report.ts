@@ -1,3 +1,4 @@
+import { type StepReport, stepReport } from '../../upgrade/upgrade-report.ts'
 import { type NewAlerts, newAlerts } from '../../openshift/firing-alerts.ts'
 import type { JournalReader, Override } from '../../engine/journal.ts'
 import type { DryRunStep } from '../../engine/procedure-dry-run.ts'
@@ -5,7 +6,8 @@ import type { CensusCircumstances, Change, Differences } from '../../vms/census/
 import type { Compared, ComparedWith, RunCensus } from '../../vms/census/run-census.ts'
 import type { CommandContext } from '../../kube/world.ts'
 import { targetOfName } from '../../engine/overrides.ts'
-import { goesOn, type TakenRisk, takenRisks } from '../../engine/change.ts'
+import { goesOn, takenRisks } from '../../engine/change.ts'
+import type { TakenRisk } from '../../engine/journal-runs.ts'
 import type { WindowSnapshot } from './window-snapshot.ts'
 import type { Cluster } from '../../kube/cluster.ts'
 import {
@@ -18,7 +20,7 @@ import {
   volumesBefore,
 } from '../baseline.ts'
 import type { RunEvent } from '../../engine/step.ts'
-import { asFarAsRead, KvupError } from '../../kube/errors.ts'
+import { asFarAsRead } from '../../kube/errors.ts'
 
 /** What is compared with the time before the window. */
 type Comparison = Pick<
@@ -121,7 +123,7 @@ export interface ObservedWindow {
   /** Before the first write. */
   before(): Promise<void>
   event(event: RunEvent): void
-  readonly steps: readonly EusStepReport[]
+  readonly steps: readonly StepReport[]
   after(): Promise<Comparison & Pick<EusReportDocument, 'unread'>>
 }
 
@@ -134,7 +136,7 @@ export function observeWindow(
   journal: JournalReader,
   { name, census, evicted }: { name: string; census: RunCensus; evicted: CensusCircumstances['evicted'] },
 ): ObservedWindow {
-  const steps: EusStepReport[] = []
+  const steps: StepReport[] = []
   let marks: Kept | undefined
   return {
     steps,
@@ -142,16 +144,7 @@ export function observeWindow(
       marks = await keptBefore({ reader, journal }, name)
     },
     event(event) {
-      if (event.kind !== 'step-done') return
-      const { step, changed, tookMs, note } = event
-      const { id, title } = step
-      steps.push({
-        id,
-        title,
-        changed,
-        seconds: Math.round(tookMs / 1000),
-        ...(note !== undefined && { note }),
-      })
+      if (event.kind === 'step-done') steps.push(stepReport(event))
     },
     async after() {
       return {
@@ -163,15 +156,11 @@ export function observeWindow(
 }
 
 /** What was done is done; that its VMs could not be compared is said. */
-async function whatChanged(comparing: Promise<Compared | undefined>) {
-  try {
-    const compared = await comparing
-    return compared && toldOf(compared)
-  } catch (error) {
-    if (error instanceof KvupError) return { unread: ['VMs and volumes'] }
-    throw error
-  }
-}
+const whatChanged = (comparing: Promise<Compared | undefined>) =>
+  asFarAsRead(
+    comparing.then((compared) => compared && toldOf(compared)),
+    { unread: ['VMs and volumes'] },
+  )
 
 function toldOf({ since, changes, counts, differences, unread }: Compared) {
   return {
@@ -185,14 +174,12 @@ function toldOf({ since, changes, counts, differences, unread }: Compared) {
 
 type Kept = Awaited<ReturnType<typeof keptBefore>>
 
-async function keptBefore(cx: { reader: Cluster['reader']; journal: JournalReader }, name: string) {
-  return {
-    nodes: await asFarAsRead(nodesBefore(cx, name)),
-    volumes: await asFarAsRead(volumesBefore(cx, name)),
-    alerts: await asFarAsRead(alertsBefore(cx, name)),
-    spec: await asFarAsRead(hyperConvergedBefore(cx, name)),
-  }
-}
+const keptBefore = async (cx: { reader: Cluster['reader']; journal: JournalReader }, name: string) => ({
+  nodes: await asFarAsRead(nodesBefore(cx, name)),
+  volumes: await asFarAsRead(volumesBefore(cx, name)),
+  alerts: await asFarAsRead(alertsBefore(cx, name)),
+  spec: await asFarAsRead(hyperConvergedBefore(cx, name)),
+})
 
 async function comparedWith(
   reader: Cluster['reader'],
@@ -210,15 +197,6 @@ async function comparedWith(
   }
 }
 
-/** One step of the run, as it ended. */
-interface EusStepReport {
-  id: string
-  title: string
-  changed: boolean
-  seconds: number
-  note?: string
-}
-
 /** The end of `kvup eus run`, `abort` and `restore`. */
 export interface EusReportDocument {
   apiVersion: 'kvup.io/v1alpha1'
@@ -232,7 +210,7 @@ export interface EusReportDocument {
   /** Risks that were accepted by name for it; absent where there was none. */
   accepted?: readonly TakenRisk[]
   seconds?: number
-  steps: readonly EusStepReport[]
+  steps: readonly StepReport[]
   dryRun?: 'client' | 'server'
   dryRunSteps?: readonly DryRunStep[]
   overrides: readonly Override[]

@@ -14,6 +14,7 @@ import { leftAsItIs, withParts } from '../window-status.ts'
 import {
   type Change,
   type DryRun,
+  farewell,
   performChange,
   readInTime,
   type ResumeHint,
@@ -21,8 +22,9 @@ import {
   type Rights,
   withLines,
 } from '../../engine/change.ts'
+import { stopOf } from '../../upgrade/upgrade-report.ts'
 import { lostSince, RunCensus } from '../../vms/census/run-census.ts'
-import { ApiError, approvalNeeded, type ExitCode, exitCode, KvupError } from '../../kube/errors.ts'
+import { ApiError, approvalNeeded, type ExitCode, exitCode, KvupError, orElse } from '../../kube/errors.ts'
 import type { WindowSnapshot } from './window-snapshot.ts'
 import type { CensusCircumstances } from '../../vms/census/vm-census.ts'
 import { armedByOthersText, ourRequest, readPlatform } from '../steps/cluster-version-status.ts'
@@ -190,34 +192,20 @@ async function ended(
     const notes = work.end === 'restored' ? [] : await leftOver(windowSnapshot)
     return reportOfWindow(cx, windowSnapshot, { outcome: work.end, ...common, notes })
   }
-  const { step, because, safeToLeave, goesOn } = outcome
-  const stoppedBefore = {
-    step: step.id,
-    because,
-    ...(safeToLeave !== undefined && { safeToLeave }),
-    ...(goesOn && { goesOn }),
-  }
+  const stoppedBefore = stopOf(outcome)
   return reportOfWindow(cx, windowSnapshot, { outcome: 'stopped-before', ...common, stoppedBefore })
 }
 
 /** Nobody waits for these any more: it is said that they are so. */
 async function leftOver({ cluster, window }: WindowSnapshot): Promise<readonly string[]> {
-  try {
-    return await leftAsItIs(cluster.reader, window.kubevirt)
-  } catch (error) {
-    if (error instanceof KvupError) return [`kvup could not read what is still paused: ${error.message}`]
-    throw error
-  }
+  return orElse(leftAsItIs(cluster.reader, window.kubevirt), ({ message }) => [
+    `kvup could not read what is still paused: ${message}`,
+  ])
 }
-
-/** For the farewell to journal and lock, and together with what is read then: less than the 2 s in which an interrupted run has to leave. */
-const recordWithin = 900
-const allWithin = 1500
 
 /** A run that ends early says what is borrowed, what is armed, and which line goes on. Before it began nothing was changed, and a refusal has its own remedy. */
 const windowHint = (cx: CommandContext, windowSnapshot: WindowSnapshot): ResumeHint => ({
-  recordWithin,
-  allWithin,
+  ...farewell,
   async told({ error, hasBegun, readWithin }) {
     if (!hasBegun || !(error instanceof KvupError)) return error
     const left =

@@ -332,12 +332,10 @@ export function limitsIn(
  * The findings that a run is refused for. In a window that is open steps judge anew what moves with it, and wait for what passes: findings
  * about it would keep a run that was cut off from going on.
  */
-export function gatingFindings(
+export const gatingFindings = (
   findings: readonly Finding[],
   { isOpen }: { isOpen: boolean },
-): readonly Finding[] {
-  return isOpen ? findings.filter(({ id }) => standsInTheWay.has(id)) : findings
-}
+): readonly Finding[] => (isOpen ? findings.filter(({ id }) => standsInTheWay.has(id)) : findings)
 
 /** Said before the question: what an abort gives back. Past an accepted hop channel and request stay (night E2). */
 export function restoredText(overrides: readonly Override[], { accepted }: AbortState): readonly string[] {

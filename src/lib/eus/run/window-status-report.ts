@@ -332,14 +332,12 @@ function leaving({ version, target, from, state, failing, message }: PlatformSta
   }
 }
 
-type UnderWay = Pick<EusStatusDocument, 'leaves' | 'platform' | 'running'>
-
 /** What is going on at this moment: the platform between two releases, and a kvup that is at work. */
 async function underWay(
   cx: ChangingCommand,
   platformStatus: PlatformStatus,
   { snapshot, namespace }: { snapshot: ReadCluster; namespace: string },
-): Promise<UnderWay> {
+): Promise<Pick<EusStatusDocument, 'leaves' | 'platform' | 'running'>> {
   const running = await getLockHolder(cx, snapshot, namespace)
   return {
     ...leaving(platformStatus),

@@ -301,10 +301,7 @@ const pointerOf = (path: readonly string[]): string =>
   `/${path.map((name) => name.replaceAll('~', '~0').replaceAll('/', '~1')).join('/')}`
 
 /** The object that an override is of: there, another one of the same name in its place, or none. */
-export type Sought =
-  | { is: 'there'; object: KubeObject }
-  | { is: 'replaced'; object: KubeObject }
-  | { is: 'gone' }
+type Sought = { is: 'there'; object: KubeObject } | { is: 'replaced'; object: KubeObject } | { is: 'gone' }
 
 /** Throws ApiError. An object that is being deleted counts as gone: what is written to it lasts for nobody. */
 export async function getOverridden(

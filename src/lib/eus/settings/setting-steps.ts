@@ -14,7 +14,6 @@ import {
   nameOfOverridden,
   overrideNamed,
   showsOverridden,
-  type Sought,
   valueText,
   whatIs,
 } from './eus-settings.ts'
@@ -164,14 +163,12 @@ function changedSinceOverride(
   }
 }
 
-function recreatedSinceOverride(field: Borrowable, { command = defaultCommand }: Taking): StepState {
-  return {
-    is: 'blocked',
-    reason: 'override-replaced',
-    by: `${nameOfOverridden(field)} was deleted and created again`,
-    remedy: ['kvup eus status', `${command} --accept override-changed     changes the new one too`],
-  }
-}
+const recreatedSinceOverride = (field: Borrowable, { command = defaultCommand }: Taking): StepState => ({
+  is: 'blocked',
+  reason: 'override-replaced',
+  by: `${nameOfOverridden(field)} was deleted and created again`,
+  remedy: ['kvup eus status', `${command} --accept override-changed     changes the new one too`],
+})
 
 export interface Restoring {
   /** Of the step. */
@@ -183,11 +180,6 @@ export interface Restoring {
   closeBecause?: string
   dependsOn?: readonly string[]
 }
-
-type RestoreChoice =
-  | { is: 'write'; object: KubeObject }
-  | { is: 'close'; why?: string }
-  | { is: 'ask'; state: StepState }
 
 /**
  * Sets the field back to the kept value and takes its note off in the same patch, reads it back, and only then writes down that the override is closed. Without an override it is done at once. What somebody
@@ -211,11 +203,7 @@ export function restoreField(field: Borrowable, restoring: Restoring): Step {
 async function restoreState(cx: ReadContext, field: Borrowable, restoring: Restoring): Promise<StepState> {
   const override = overrideNamed(await cx.journal.overrides(), field.override)
   if (override === undefined) return { is: 'done' }
-  const choice = pathOf(await getOverridden(cx.reader, field, override.object.uid), {
-    field,
-    override,
-    giving: restoring,
-  })
+  const choice = await pathOf(cx.reader, field, { override, restoring })
   if (choice.is === 'ask') return choice.state
   if (choice.is === 'write')
     return { is: 'todo', change: `set ${whatIs(field)} back to ${keptText(override)}` }
@@ -226,11 +214,14 @@ async function restoreState(cx: ReadContext, field: Borrowable, restoring: Resto
   return { is: 'todo', change }
 }
 
-function pathOf(
-  found: Sought,
-  { field, override, giving: restoring }: { field: Borrowable; override: Override; giving: Restoring },
-): RestoreChoice {
-  const { meanwhile = 'ask', closeBecause } = restoring
+async function pathOf(
+  reader: Reader,
+  field: Borrowable,
+  { override, restoring: { meanwhile = 'ask', closeBecause } }: { override: Override; restoring: Restoring },
+): Promise<
+  { is: 'write'; object: KubeObject } | { is: 'close'; why?: string } | { is: 'ask'; state: StepState }
+> {
+  const found = await getOverridden(reader, field, override.object.uid)
   if (closeBecause !== undefined) return { is: 'close', why: closeBecause }
   if (found.is === 'gone') return { is: 'close', why: `${nameOfOverridden(field)} is gone` }
   const { object } = found
@@ -249,11 +240,7 @@ async function restore(cx: StepContext, field: Borrowable, restoring: Restoring)
   const { reader, writer, journal } = cx
   const override = overrideNamed(await journal.overrides(), field.override)
   if (override === undefined) return
-  const choice = pathOf(await getOverridden(reader, field, override.object.uid), {
-    field,
-    override,
-    giving: restoring,
-  })
+  const choice = await pathOf(reader, field, { override, restoring })
   if (choice.is === 'ask') return { notApplied: `someone changed ${whatIs(field)} meanwhile` }
   if (choice.is === 'close') return closeNoted(cx, field, [field.override], choice.why)
   // The note stays until the field, read back, is one of its former owners again.
@@ -279,23 +266,19 @@ const resumeHints = ({ override }: Borrowable): readonly string[] => [
   `${restoringByName(override)} --overwrite     sets the saved value`,
 ]
 
-function changedBeforeRestore(field: Borrowable, override: Override, now: unknown): StepState {
-  return {
-    is: 'blocked',
-    reason: 'changed-meanwhile',
-    by: `${whatIs(field)} was ${keptText(override)} before kvup changed it; someone set it to ${valueText(now)} meanwhile`,
-    remedy: [...resumeHints(field), `${showsOverridden(field)}     shows who writes it`],
-  }
-}
+const changedBeforeRestore = (field: Borrowable, override: Override, now: unknown): StepState => ({
+  is: 'blocked',
+  reason: 'changed-meanwhile',
+  by: `${whatIs(field)} was ${keptText(override)} before kvup changed it; someone set it to ${valueText(now)} meanwhile`,
+  remedy: [...resumeHints(field), `${showsOverridden(field)}     shows who writes it`],
+})
 
-function recreatedBeforeRestore(field: Borrowable, override: Override): StepState {
-  return {
-    is: 'blocked',
-    reason: 'changed-meanwhile',
-    by: `${nameOfOverridden(field)} was deleted and created again since kvup changed ${whatIs(field)} (saved: ${keptText(override)})`,
-    remedy: resumeHints(field),
-  }
-}
+const recreatedBeforeRestore = (field: Borrowable, override: Override): StepState => ({
+  is: 'blocked',
+  reason: 'changed-meanwhile',
+  by: `${nameOfOverridden(field)} was deleted and created again since kvup changed ${whatIs(field)} (saved: ${keptText(override)})`,
+  remedy: resumeHints(field),
+})
 
 /** Gives one borrowed setting back, whichever run took it; none for overrides that have steps of their own (methods, requests). */
 export function fieldRestored(override: Override, meanwhile: Meanwhile = 'ask'): readonly Step[] {
@@ -344,15 +327,13 @@ async function disturbance(
   )
 }
 
-interface Known {
-  overrides: readonly Override[]
-  began: Baseline | undefined
-  watching: Watching
-}
-
 function poolsRolling(
   pools: readonly MachineConfigPool[],
-  { overrides, began, watching: { accepted, command } }: Known,
+  {
+    overrides,
+    began,
+    watching: { accepted, command },
+  }: { overrides: readonly Override[]; began: Baseline | undefined; watching: Watching },
 ): StepState | undefined {
   const paused = new Set(overrides.filter(isPause).map(({ object }) => object.uid))
   const unpaused = pools.find(({ metadata, spec }) => paused.has(metadata.uid ?? '') && spec?.paused !== true)
@@ -426,15 +407,6 @@ export function poolAppeared(pool: string, command: string): Extract<StepState, 
   }
 }
 
-interface ChangeQuestion {
-  /** Of the procedure. */
-  name: string
-  accepted: readonly string[]
-  kubevirt: Owner
-  /** The line whose step it is. */
-  command: string
-}
-
 /**
  * Somebody set the methods in the middle of the window. Read from the KubeVirt, whoever owns them: what stands there moves VMs, and it is readable in every moment of an upgrade of
  * the operator. Throws ApiError, and `blocked` where the KubeVirt is another one.
@@ -442,20 +414,14 @@ interface ChangeQuestion {
 async function methodsSetAgain(
   reader: Reader,
   overrides: readonly Override[],
-  holding: ChangeQuestion,
+  holding: Watching,
 ): Promise<StepState | undefined> {
   const now = methodsOf(await readOwner(reader, holding.kubevirt))
-  return now.length === 0
-    ? undefined
-    : setAgain(
-        now,
-        overrides.find(({ id }) => id === overrideId),
-        holding,
-      )
+  return now.length === 0 ? undefined : setAgain(now, overrideNamed(overrides, overrideId), holding)
 }
 
 /** The hold of a window: done by an earlier run, and undone by somebody since, is asked about and not quietly done again. */
-export function pausedOnce(hold: Step, holding: ChangeQuestion): Step {
+export function pausedOnce(hold: Step, holding: Watching): Step {
   return {
     ...hold,
     async check(cx): Promise<StepState> {
@@ -473,7 +439,7 @@ export function pausedOnce(hold: Step, holding: ChangeQuestion): Step {
 function setAgain(
   now: readonly string[],
   override: Override | undefined,
-  { kubevirt, command }: ChangeQuestion,
+  { kubevirt, command }: Watching,
 ): StepState {
   const before =
     override === undefined ? 'they were none before' : `saved: ${methodsText(keptMethods(override))}`

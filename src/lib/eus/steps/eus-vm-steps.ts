@@ -1,12 +1,12 @@
-import type { Reader } from '../../kube/cluster.ts'
+import { type Reader, orUnserved } from '../../kube/cluster.ts'
 import { type KubeVirt, VirtualMachineInstances } from '../../kube/kinds/kubevirt-kinds.ts'
 import { outdatedOnes } from '../../kubevirt/snapshot.ts'
-import type { ReadContext, Step, StepState } from '../../engine/step.ts'
+import type { ReadContext, Step, StepState, Waiting } from '../../engine/step.ts'
 import { evictionFinding, forecastOutdated, forecastText } from '../../vms/forecast/vm-forecast.ts'
 import { readOwner, type SettingsOwner } from '../../vms/strategy/settings-owner.ts'
 import { keptMethods, methodsOf, overrideOn, type Owner } from '../../vms/update-methods.ts'
 import { vmName } from '../../vms/vm.ts'
-import { ApiError, isNotFound } from '../../kube/errors.ts'
+import { ApiError } from '../../kube/errors.ts'
 import { minutes, seconds } from '../../kube/clock.ts'
 import type { EusRequest } from '../window.ts'
 import { type UpdatesPause, workloadsMoved } from '../../vms/vms-updated.ts'
@@ -81,16 +81,10 @@ export function noneOutdated(
 
 async function outdatedVms(reader: Reader): Promise<readonly string[]> {
   const names: string[] = []
-  try {
-    for await (const { items } of reader.pages(VirtualMachineInstances, outdatedOnes))
-      names.push(...items.filter(({ status }) => status?.phase === 'Running').map(vmName))
-  } catch (error) {
-    if (!isNotFound(error)) throw error
-  }
+  for await (const { items } of orUnserved(reader.pages(VirtualMachineInstances, outdatedOnes)))
+    names.push(...items.filter(({ status }) => status?.phase === 'Running').map(vmName))
   return names
 }
-
-type Unmoved = Extract<StepState, { is: 'waiting' | 'stalled' }>
 
 const risk = 'vms-that-stay'
 
@@ -118,7 +112,7 @@ export function vmsMoved(kubevirt: Owner, holds: UpdatesPause, { accepted, comma
 const cannotMove = (count: number): string =>
   `${count} outdated ${count === 1 ? 'VM has' : 'VMs have'} no node to migrate to`
 
-function withResumeHint(state: Unmoved, staying: number, command: string): StepState {
+function withResumeHint(state: Waiting, staying: number, command: string): StepState {
   const remedy = [
     ...(state.remedy ?? []),
     'kvup workloads forecast     shows the reason for each',
@@ -153,13 +147,11 @@ async function stuckIn(reader: Reader, owner: Owner): Promise<number> {
  * Gives VMs back what `kvup workloads unblock` lent them, as `kvup restore-settings` does: behind the pools, for the drains of their nodes need it. One that the server
  * refuses is told, keeps its note, and keeps no window open.
  */
-export function vmsRestored(
+export const vmsRestored = (
   vms: readonly VmRef[],
   meanwhile: Meanwhile = 'ask',
   refused: RefusedVms = new Map(),
-): readonly Step[] {
-  return vms.map((ref) => restoreVm(ref, meanwhile, refused))
-}
+): readonly Step[] => vms.map((ref) => restoreVm(ref, meanwhile, refused))
 
 /**
  * The same at the end of a window, whoever lent it meanwhile: steps are listed often, so that each VM is read only where there is one that was not seen before. Those

@@ -1,4 +1,10 @@
-import { PatienceByHealth, type ReadContext, type Step, type StepState } from '../../engine/step.ts'
+import {
+  PatienceByHealth,
+  type ReadContext,
+  type Step,
+  type StepState,
+  type Waiting,
+} from '../../engine/step.ts'
 import { hours, minutes, seconds, ticks } from '../../kube/clock.ts'
 import {
   readOperator,
@@ -127,8 +133,6 @@ function straying(csv: string, { snapshot, latest }: Question): StepState {
 /** What the catalog of a Subscription says: the head of the channel that is set, or what has to be waited for before it counts. */
 type CatalogNow = { is: 'answers'; head: string } | { is: 'waits'; state: StepState }
 
-type Waits = Extract<StepState, { is: 'waiting' | 'stalled' }>
-
 /**
  * An answer counts only from a pod of the catalog's present image that is ready, over a connection that is READY (night E4, ocp 2.6): what is not there, or
  * cannot be read, says nothing. Throws ApiError.
@@ -148,7 +152,7 @@ export async function catalogNow(
     `oc -n ${namespace} get catalogsource ${source} -o yaml`,
     `oc get packagemanifest ${pack} -o yaml`,
   ]
-  const waits = (state: Waits): CatalogNow => ({ is: 'waits', state: { ...state, remedy } })
+  const waits = (state: Waiting): CatalogNow => ({ is: 'waits', state: { ...state, remedy } })
   const catalog = itemsOf(offer.catalogSources).find(({ metadata }) => metadata.name === source)
   if (catalog === undefined) return waits(withoutCatalog(offer, source))
   const unready = notReady(catalog) ?? (await withoutPod(reader, catalog))
@@ -165,19 +169,19 @@ function askedOf({ spec = {} }: Subscription) {
   return { pack, source, namespace, channel }
 }
 
-function withoutCatalog({ catalogSources }: LifecycleSnapshot, source: string): Waits {
+function withoutCatalog({ catalogSources }: LifecycleSnapshot, source: string): Waiting {
   const why = catalogSources.known ? 'there is none of that name' : catalogSources.why
   return { is: 'stalled', on: `catalog ${source}`, why }
 }
 
-function notReady({ metadata, status }: CatalogSource): Waits | undefined {
+function notReady({ metadata, status }: CatalogSource): Waiting | undefined {
   const state = status?.connectionState?.lastObservedState
   if (state === 'READY') return undefined
   return { is: 'waiting', on: `catalog ${metadata.name} to be READY, it is ${state ?? 'not connected'}` }
 }
 
 /** The connection outlives its pod for a while: an old one still answers READY. A catalog without an image is served by somebody else's pod. */
-async function withoutPod(reader: Reader, { metadata, spec }: CatalogSource): Promise<Waits | undefined> {
+async function withoutPod(reader: Reader, { metadata, spec }: CatalogSource): Promise<Waiting | undefined> {
   const { name, namespace = '' } = metadata
   const image = spec?.image
   if (image === undefined) return undefined
@@ -204,7 +208,7 @@ function headOf({ packageManifests }: LifecycleSnapshot, channel: string): strin
 function withoutHead(
   { packageManifests }: LifecycleSnapshot,
   { pack, channel }: { pack: string; channel: string },
-): Waits {
+): Waiting {
   const why = packageManifests.known
     ? `no PackageManifest ${pack} of this catalog has a channel ${channel}`
     : packageManifests.why
@@ -285,10 +289,7 @@ function ownIn({ subscription, plan }: OperatorRollSnapshot): readonly string[] 
 }
 
 /** Its CSV is there, or its InstallPlan is approved. */
-function isBegun({ subscription, csvs, plan }: OperatorRollSnapshot, csv: string): boolean {
-  return (
-    subscription.status?.installedCSV === csv ||
-    csvs.some(({ metadata }) => metadata.name === csv) ||
-    (plan?.spec?.approved === true && plan.spec.clusterServiceVersionNames?.includes(csv) === true)
-  )
-}
+const isBegun = ({ subscription, csvs, plan }: OperatorRollSnapshot, csv: string): boolean =>
+  subscription.status?.installedCSV === csv ||
+  csvs.some(({ metadata }) => metadata.name === csv) ||
+  (plan?.spec?.approved === true && plan.spec.clusterServiceVersionNames?.includes(csv) === true)

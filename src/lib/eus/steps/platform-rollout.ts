@@ -129,14 +129,12 @@ function oldKubelets({ nodes }: PoolNow, minor: string): readonly string[] {
 const isProven = ({ nodes }: PoolNow, minor: string): boolean =>
   nodes.length > 0 && nodes.every((node) => platformOfKubernetes(kubernetesOf(node)) === minor)
 
-function masterPaused({ poolStatus: { name } }: PoolNow): StepState {
-  return {
-    is: 'blocked',
-    reason: 'master-paused',
-    by: `the pool ${name} is paused, and the platform cannot continue without it`,
-    remedy: [unpausePool(name)],
-  }
-}
+const masterPaused = ({ poolStatus: { name } }: PoolNow): StepState => ({
+  is: 'blocked',
+  reason: 'master-paused',
+  by: `the pool ${name} is paused, and the platform cannot continue without it`,
+  remedy: [unpausePool(name)],
+})
 
 export const poolFollows: readonly Watched[] = [{ kind: MachineConfigPools, where: {} }]
 
@@ -170,12 +168,10 @@ export async function readPool(reader: Reader, name: string | undefined): Promis
 }
 
 /** What a new Updating transition is told by. */
-export function poolBefore({ pool }: Pick<PoolNow, 'pool'>): PoolBefore {
-  return {
-    updating: condition(pool, 'Updating')?.lastTransitionTime ?? '',
-    pending: pool.spec?.configuration?.name !== pool.status?.configuration?.name,
-  }
-}
+export const poolBefore = ({ pool }: Pick<PoolNow, 'pool'>): PoolBefore => ({
+  updating: condition(pool, 'Updating')?.lastTransitionTime ?? '',
+  pending: pool.spec?.configuration?.name !== pool.status?.configuration?.name,
+})
 
 /** `1.33` of `v1.33.4+abcdef`; empty where it is not said. */
 function kubernetesOf({ status }: Node): string {

@@ -17,7 +17,7 @@ import {
 import { type EusWindow, keyOf } from '../window.ts'
 import { Nodes } from '../../kube/kinds/core-kinds.ts'
 import type { Meanwhile } from '../../vms/pause-updates.ts'
-import type { Reader } from '../../kube/cluster.ts'
+import { type Reader, orUnserved } from '../../kube/cluster.ts'
 import { isAccepted, readPlatform, type Stop } from './cluster-version-status.ts'
 import { readOwner } from '../../vms/strategy/settings-owner.ts'
 import type { Owner } from '../../vms/update-methods.ts'
@@ -27,9 +27,8 @@ import {
   VirtualMachineInstances,
 } from '../../kube/kinds/kubevirt-kinds.ts'
 import { condition } from '../../kube/object.ts'
-import { isNotFound } from '../../kube/errors.ts'
 import { clusterEvictionOf, vmName } from '../../vms/vm.ts'
-import { launcherResources, type Sharing, sharingOf } from '../../vms/forecast/launcher-placement.ts'
+import { launcherResources, sharingOf } from '../../vms/forecast/launcher-placement.ts'
 import { type Place, type Places, readPlaces } from '../../vms/forecast/cluster-room.ts'
 import { effectiveEviction } from '../../vms/workload-updater.ts'
 
@@ -307,26 +306,17 @@ async function loadOf(reader: Reader, kubevirt: KubeVirt, nodes: ReadonlySet<str
     const node = vmi.status?.nodeName ?? ''
     if (!nodes.has(node)) continue
     const strategy = effectiveEviction(vmi, { clusterEviction })
-    if (isDenied(vmi, strategy)) blocking.push(vmName(vmi))
-    else memory.set(node, (memory.get(node) ?? 0) + memoryOf(vmi, sharing))
+    if (strategy === 'LiveMigrate' && condition(vmi, 'LiveMigratable')?.status === 'False')
+      blocking.push(vmName(vmi))
+    else memory.set(node, (memory.get(node) ?? 0) + (launcherResources(vmi, sharing)['memory'] ?? 0))
   }
   return { blocking, memory }
 }
 
 async function* running(reader: Reader): AsyncGenerator<VirtualMachineInstance> {
-  try {
-    for await (const { items } of reader.pages(VirtualMachineInstances))
-      yield* items.filter(({ status }) => status?.phase === 'Running')
-  } catch (error) {
-    if (!isNotFound(error)) throw error
-  }
+  for await (const { items } of orUnserved(reader.pages(VirtualMachineInstances)))
+    yield* items.filter(({ status }) => status?.phase === 'Running')
 }
-
-const isDenied = (vmi: VirtualMachineInstance, strategy: string | undefined): boolean =>
-  strategy === 'LiveMigrate' && condition(vmi, 'LiveMigratable')?.status === 'False'
-
-const memoryOf = (vmi: VirtualMachineInstance, sharing: Sharing): number =>
-  launcherResources(vmi, sharing)['memory'] ?? 0
 
 /** Undefined where the room on a node is not known. */
 async function freeNextTo(places: Places, node: string): Promise<number | undefined> {

@@ -63,7 +63,7 @@ export function updateAccepted(accepting: Accepting): Step {
     },
     async apply(cx) {
       const { platformStatus } = await readPlatform(cx.reader)
-      if (isAccepted(platformStatus, stop)) await closeOverrides(cx)
+      if (isAccepted(platformStatus, stop)) await closeNoted(cx, theOne, untilAccepted, acceptedStep)
       else await withdraw(cx, accepting.name)
     },
   }
@@ -86,9 +86,6 @@ function closing(overrides: readonly Override[]): StepState {
 
 const theOne = { kind: ClusterVersions, ref: theClusterVersion }
 
-const closeOverrides = (cx: StepContext): Promise<void> =>
-  closeNoted(cx, theOne, untilAccepted, acceptedStep)
-
 /**
  * Takes back exactly what the procedure of this name wrote, and nothing else, reads it back, and only then closes the override; an older release is never asked
  * for. Throws `blocked` where it is asked for still.
@@ -109,9 +106,7 @@ async function withdraw(cx: StepContext, name: string): Promise<void> {
 
 function whyNotOurs({ spec }: ClusterVersion, { target }: PlatformStatus): string {
   const asked = spec?.desiredUpdate?.version
-  return asked !== undefined && asked === target
-    ? acceptedStep
-    : 'it was withdrawn already'
+  return asked !== undefined && asked === target ? acceptedStep : 'it was withdrawn already'
 }
 
 function notTakenBack(version: string): Error {
@@ -144,14 +139,12 @@ function turnedDown(why: string, what: string): StepState {
   }
 }
 
-function withdrawn({ minor, version }: Stop): StepState {
-  return {
-    is: 'blocked',
-    reason: 'update-withdrawn',
-    by: `someone withdrew the request for ${version ?? minor} before the platform accepted it`,
-    remedy: ['kvup eus run     requests it again'],
-  }
-}
+const withdrawn = ({ minor, version }: Stop): StepState => ({
+  is: 'blocked',
+  reason: 'update-withdrawn',
+  by: `someone withdrew the request for ${version ?? minor} before the platform accepted it`,
+  remedy: ['kvup eus run     requests it again'],
+})
 
 interface Leaving {
   /** Of the procedure. */

@@ -106,14 +106,12 @@ async function ask(cx: StepContext, requesting: Requesting): Promise<void> {
   await keepAndTake(cx, field, { taking: { id, who, procedure: name }, object: observed.cv })
 }
 
-function armedByOthers({ version, image }: Partial<Request>): StepState {
-  return {
-    is: 'blocked',
-    reason: 'update-armed',
-    by: `someone else requested ${version ?? image}, which is neither running nor done: it starts by itself`,
-    remedy: ['oc adm upgrade --clear     withdraws it', 'kvup eus status'],
-  }
-}
+const armedByOthers = ({ version, image }: Partial<Request>): StepState => ({
+  is: 'blocked',
+  reason: 'update-armed',
+  by: `someone else requested ${version ?? image}, which is neither running nor done: it starts by itself`,
+  remedy: ['oc adm upgrade --clear     withdraws it', 'kvup eus status'],
+})
 
 /** As an override names it. */
 export const refOfVersion = (cv: ClusterVersion): { name: string; uid: string } => ({

@@ -118,9 +118,7 @@ function rangeOf({ date, sent, received }: HeardDate): Range {
 }
 
 /** How far a difference lies outside of what can be, ms. */
-function beyond({ least, most }: Range, ahead: number): number {
-  return Math.max(0, least - ahead, ahead - most)
-}
+const beyond = ({ least, most }: Range, ahead: number): number => Math.max(0, least - ahead, ahead - most)
 
 /**
  * The `Date` of an answer (RFC 9110), ms since the epoch. Undefined where there is none, and where it may be somebody else's: an answer

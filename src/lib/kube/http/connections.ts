@@ -1,7 +1,7 @@
 import type { Answer } from './failure.ts'
 import type { Headers, Target } from './target.ts'
 import type { Tls } from './kubeconfig.ts'
-import { Agent, type ClientRequest, type IncomingMessage, request, type RequestOptions } from 'node:http'
+import { Agent, type ClientRequest, request, type RequestOptions } from 'node:http'
 import type { Socket } from 'node:net'
 
 export interface Message {
@@ -59,14 +59,12 @@ function sent({ agent, ask }: Sockets, message: Message): Promise<Answer> {
       ...(signal !== undefined && { signal }),
     })
     asked.once('socket', (socket) => connectedInTime(asked, socket))
-    asked.once('response', (answer) => resolve(answerOf(answer)))
+    asked.once('response', (answer) =>
+      resolve({ status: answer.statusCode ?? 0, headers: answer.headers, body: answer }),
+    )
     asked.on('error', reject)
     asked.end(body)
   })
-}
-
-function answerOf(answer: IncomingMessage): Answer {
-  return { status: answer.statusCode ?? 0, headers: answer.headers, body: answer }
 }
 
 function connectedInTime(asked: ClientRequest, socket: Socket): void {

@@ -1,4 +1,4 @@
-import { isRecord, type KubeObject } from '../object.ts'
+import { isRecord, type KubeObject, parseJson } from '../object.ts'
 import type { ServerVersion } from '../cluster.ts'
 import { ApiError } from '../errors.ts'
 import type { Readable } from 'node:stream'
@@ -73,14 +73,12 @@ function writtenAt(answer: Answer): Date | undefined {
 const afterIn = ({ retryAfterSeconds = 0 }: NonNullable<StatusBody['details']>) => retryAfterSeconds * 1000
 
 /** The failure that a `metav1.Status` inside a watch stands for. */
-export function failureOfStatus(object: { code?: number } & StatusBody): Failure {
-  return {
-    status: object.code ?? 500,
-    statusReason: object.reason ?? '',
-    message: shortened(object.message ?? 'the watch failed'),
-    namesObject: false,
-  }
-}
+export const failureOfStatus = (object: { code?: number } & StatusBody): Failure => ({
+  status: object.code ?? 500,
+  statusReason: object.reason ?? '',
+  message: shortened(object.message ?? 'the watch failed'),
+  namesObject: false,
+})
 
 /** The no of a PodDisruptionBudget is an answer, and not an overloaded server. */
 function isBudget({ causes = [] }: NonNullable<StatusBody['details']>): boolean {
@@ -88,23 +86,17 @@ function isBudget({ causes = [] }: NonNullable<StatusBody['details']>): boolean 
 }
 
 function parsed(body: string): StatusBody {
-  try {
-    const value: unknown = JSON.parse(body)
-    return isRecord(value) ? statusIn(value) : {}
-  } catch {
-    return {}
-  }
+  const value = parseJson(body)
+  return isRecord(value) ? statusIn(value) : {}
 }
 
 /** Gateways have fields of these names as well, and other things in them. */
-function statusIn({ kind, message, reason, details }: Record<string, unknown>): StatusBody {
-  return {
-    ...(typeof kind === 'string' && { kind }),
-    ...(typeof message === 'string' && { message }),
-    ...(typeof reason === 'string' && { reason }),
-    ...(isRecord(details) && { details: detailsIn(details) }),
-  }
-}
+const statusIn = ({ kind, message, reason, details }: Record<string, unknown>): StatusBody => ({
+  ...(typeof kind === 'string' && { kind }),
+  ...(typeof message === 'string' && { message }),
+  ...(typeof reason === 'string' && { reason }),
+  ...(isRecord(details) && { details: detailsIn(details) }),
+})
 
 function detailsIn({
   name,
@@ -307,21 +299,13 @@ export class ServerBehind {
 
   async #ask(): Promise<boolean> {
     try {
-      return isVersion(await this.#askVersion())
+      return isServerVersion(parseJson(await this.#askVersion()))
     } catch (error) {
       if (!(error instanceof ApiError)) throw error
       if (error.status === 401 || error.status === 403) return true
       if (error.statusReason === notKubernetes) return false
       throw error
     }
-  }
-}
-
-function isVersion(text: string): boolean {
-  try {
-    return isServerVersion(JSON.parse(text))
-  } catch {
-    return false
   }
 }
 

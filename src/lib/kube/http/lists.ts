@@ -1,6 +1,6 @@
 import { ApiError } from '../errors.ts'
 import type { Page, Ref, Where } from '../cluster.ts'
-import { type Kind, type KubeObject, withoutNulls } from '../object.ts'
+import { type Kind, type KubeObject, keyOf, withoutNulls } from '../object.ts'
 import { type Patience, patientReads } from './backoff.ts'
 import { type Failure, isList, type ListBody, unlike } from './failure.ts'
 import type { Requests } from './requests.ts'
@@ -78,19 +78,12 @@ function expired(error: unknown): ApiError {
   throw error
 }
 
-function pageOf<T>({ remaining, resourceVersion, next }: Chunk<T>, items: readonly T[]): Page<T> {
-  return {
-    items,
-    resourceVersion,
-    ...(remaining !== undefined && { remaining }),
-    ...(next === undefined && { isLast: true }),
-  }
-}
-
-/** An object among those of its kind. */
-export function keyOf({ metadata: { namespace = '', name } }: KubeObject): string {
-  return `${namespace}/${name}`
-}
+const pageOf = <T>({ remaining, resourceVersion, next }: Chunk<T>, items: readonly T[]): Page<T> => ({
+  items,
+  resourceVersion,
+  ...(remaining !== undefined && { remaining }),
+  ...(next === undefined && { isLast: true }),
+})
 
 export interface Chunk<T> extends Page<T> {
   next: string | undefined

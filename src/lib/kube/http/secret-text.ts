@@ -1,4 +1,5 @@
-const hidden = '<redacted>'
+/** What stands for a secret. */
+export const hidden = '<redacted>'
 
 /** How programs name what is a credential, at the end of a key, a flag or the name of an environment variable. */
 const secretWord = String.raw`token|passw(?:or)?d|passphrase|passcode|(?:db|my|user|root|admin|pg|ssh|sudo|ldap|smtp|mysql|redis|bind|login)pass(?![a-z])|(?<![a-z])pass(?![a-z])|(?<![a-z])pw(?![a-z])|pwd|secret|credentials?|(?:api|access|client|private|secret|account|encryption|signing|auth|session)[-_ ]?key(?:[-_]?(?:id|data))?|signature|tls\.key|kubeconfig[-_]?data|(?<=_)auth(?![a-z])`
@@ -86,9 +87,7 @@ const addressed = /(?<=[a-z0-9+.-]:\/\/)[^\s"'<>\\]+/giu
 const bareLogin = /(?<![^\s"'`=,;([{<])[\w.+-]{1,64}:(?!\/\/)[^\s"'<>]{1,256}@(?!sha\d{3}:)(?=[\w[])/gu
 
 /** Names and passwords in addresses; the password may have an @, a / or a # of its own. */
-function withoutLogins(text: string): string {
-  return withoutLoginsOfUrls(text).replace(bareLogin, `${hidden}@`)
-}
+const withoutLogins = (text: string): string => withoutLoginsOfUrls(text).replace(bareLogin, `${hidden}@`)
 
 export const withoutLoginsOfUrls = (text: string): string =>
   text.includes('://') && text.includes('@')

@@ -169,15 +169,12 @@ function withProxy(cluster: KubeCluster, env: Environment): KubeCluster {
   )
 }
 
-interface ExecPlugin {
-  apiVersion?: string
-  env?: { name: string; value: string }[] | null
-  provideClusterInfo?: boolean
-}
-
 /** Tells an exec plug-in what client-go tells it: `KUBERNETES_EXEC_INFO`, which client-node leaves out. */
 function withExecInfo(login: User, cluster: Cluster): User {
-  const plugin = login.exec as ExecPlugin | null | undefined
+  const plugin = login.exec as
+    | { apiVersion?: string; env?: { name: string; value: string }[] | null; provideClusterInfo?: boolean }
+    | null
+    | undefined
   if (plugin === undefined || plugin === null) return login
   const told = {
     apiVersion: plugin.apiVersion ?? 'client.authentication.k8s.io/v1',

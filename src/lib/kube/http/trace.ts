@@ -1,6 +1,14 @@
+import { lastApplied } from '../object.ts'
 import type { Headers } from './target.ts'
 import { failureOfSilence } from './failure.ts'
-import { isLoginKey, isSecretKey, isSecretName, withoutLoginsOfUrls, withoutSecrets } from './secret-text.ts'
+import {
+  isLoginKey,
+  isSecretKey,
+  isSecretName,
+  withoutLoginsOfUrls,
+  withoutSecrets,
+  hidden,
+} from './secret-text.ts'
 
 /** What `-v 6` to `-v 9` show of the talk with the server; secrets never. */
 export interface Trace {
@@ -41,10 +49,7 @@ export function traceTo(line: ((text: string) => void) | undefined, verbosity: n
     },
   }
 }
-
-const hidden = '<redacted>'
 const secretHeader = /^(authorization|proxy-authorization|cookie|set-cookie|x-.*(token|key|secret).*)$/i
-const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration'
 
 export function redactHeaders(headers: Headers): [string, string][] {
   return Object.entries(headers).map(([name, value]) => [

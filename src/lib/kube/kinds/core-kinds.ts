@@ -1,4 +1,4 @@
-import type { Condition, Kind, KubeObject } from '../object.ts'
+import { type Condition, type KubeObject, clusterKind, namespacedKind } from '../object.ts'
 import type { LabelSelector } from '../selectors.ts'
 
 export interface Node extends KubeObject {
@@ -75,43 +75,18 @@ export interface PodDisruptionBudget extends KubeObject {
   }
 }
 
-export const Nodes: Kind<Node> = { apiVersion: 'v1', kind: 'Node', plural: 'nodes', namespaced: false }
-export const ConfigMaps: Kind<ConfigMap> = {
-  apiVersion: 'v1',
-  kind: 'ConfigMap',
-  plural: 'configmaps',
-  namespaced: true,
-}
-export const Secrets: Kind<Secret> = { apiVersion: 'v1', kind: 'Secret', plural: 'secrets', namespaced: true }
-export const Namespaces: Kind<Namespace> = {
-  apiVersion: 'v1',
-  kind: 'Namespace',
-  plural: 'namespaces',
-  namespaced: false,
-}
-export const Events: Kind<Event> = { apiVersion: 'v1', kind: 'Event', plural: 'events', namespaced: true }
-export const Leases: Kind<Lease> = {
-  apiVersion: 'coordination.k8s.io/v1',
-  kind: 'Lease',
-  plural: 'leases',
-  namespaced: true,
-}
-export const PodDisruptionBudgets: Kind<PodDisruptionBudget> = {
-  apiVersion: 'policy/v1',
-  kind: 'PodDisruptionBudget',
-  plural: 'poddisruptionbudgets',
-  namespaced: true,
-}
+export const Nodes = clusterKind<Node>('v1', 'Node')
+export const ConfigMaps = namespacedKind<ConfigMap>('v1', 'ConfigMap')
+export const Secrets = namespacedKind<Secret>('v1', 'Secret')
+export const Namespaces = clusterKind<Namespace>('v1', 'Namespace')
+export const Events = namespacedKind<Event>('v1', 'Event')
+export const Leases = namespacedKind<Lease>('coordination.k8s.io/v1', 'Lease')
+export const PodDisruptionBudgets = namespacedKind<PodDisruptionBudget>('policy/v1', 'PodDisruptionBudget')
 
 export interface PersistentVolumeClaim extends KubeObject {
   spec?: { volumeName?: string }
 }
-export const PersistentVolumeClaims: Kind<PersistentVolumeClaim> = {
-  apiVersion: 'v1',
-  kind: 'PersistentVolumeClaim',
-  plural: 'persistentvolumeclaims',
-  namespaced: true,
-}
+export const PersistentVolumeClaims = namespacedKind<PersistentVolumeClaim>('v1', 'PersistentVolumeClaim')
 
 interface Requirement {
   key: string
@@ -127,23 +102,13 @@ interface PersistentVolume extends KubeObject {
     }
   }
 }
-export const PersistentVolumes: Kind<PersistentVolume> = {
-  apiVersion: 'v1',
-  kind: 'PersistentVolume',
-  plural: 'persistentvolumes',
-  namespaced: false,
-}
+export const PersistentVolumes = clusterKind<PersistentVolume>('v1', 'PersistentVolume')
 
 export interface ResourceQuota extends KubeObject {
   status?: { hard?: Record<string, string>; used?: Record<string, string> }
 }
 
-export const ResourceQuotas: Kind<ResourceQuota> = {
-  apiVersion: 'v1',
-  kind: 'ResourceQuota',
-  plural: 'resourcequotas',
-  namespaced: true,
-}
+export const ResourceQuotas = namespacedKind<ResourceQuota>('v1', 'ResourceQuota')
 
 export interface EndpointSlice extends KubeObject {
   addressType?: string
@@ -157,9 +122,15 @@ export interface EndpointSlice extends KubeObject {
     | null
 }
 
-export const EndpointSlices: Kind<EndpointSlice> = {
-  apiVersion: 'discovery.k8s.io/v1',
-  kind: 'EndpointSlice',
-  plural: 'endpointslices',
-  namespaced: true,
+export const EndpointSlices = namespacedKind<EndpointSlice>('discovery.k8s.io/v1', 'EndpointSlice')
+
+/** A taint of a node. */
+export type Taint = NonNullable<NonNullable<Node['spec']>['taints']>[number]
+
+/** What a pod puts up with. */
+export interface Toleration {
+  key?: string
+  operator?: string
+  value?: string
+  effect?: string
 }

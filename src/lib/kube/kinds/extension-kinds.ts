@@ -1,4 +1,4 @@
-import type { Condition, Kind, KubeObject } from '../object.ts'
+import { type Condition, type KubeObject, clusterKind, namespacedKind } from '../object.ts'
 
 export interface CustomResourceDefinition extends KubeObject {
   spec?: {
@@ -19,7 +19,6 @@ export interface CustomResourceDefinition extends KubeObject {
       storage?: boolean
       schema?: unknown
       subresources?: Record<string, unknown>
-      additionalPrinterColumns?: unknown[]
     }[]
   }
   status?: { conditions?: Condition[]; storedVersions?: string[] }
@@ -47,7 +46,6 @@ export interface Webhook {
   clientConfig?: {
     service?: { namespace: string; name: string; path?: string; port?: number }
     caBundle?: string
-    url?: string
   }
   rules?: { apiGroups?: string[]; apiVersions?: string[]; operations?: string[]; resources?: string[] }[]
 }
@@ -72,74 +70,34 @@ export interface RoleBinding extends KubeObject {
 const admission = 'admissionregistration.k8s.io/v1'
 const rbac = 'rbac.authorization.k8s.io/v1'
 
-export const CustomResourceDefinitions: Kind<CustomResourceDefinition> = {
-  apiVersion: 'apiextensions.k8s.io/v1',
-  kind: 'CustomResourceDefinition',
-  plural: 'customresourcedefinitions',
-  namespaced: false,
-}
-export const ApiServices: Kind<ApiService> = {
-  apiVersion: 'apiregistration.k8s.io/v1',
-  kind: 'APIService',
-  plural: 'apiservices',
-  namespaced: false,
-}
-export const ValidatingWebhooks: Kind<WebhookConfiguration> = {
-  apiVersion: admission,
-  kind: 'ValidatingWebhookConfiguration',
-  plural: 'validatingwebhookconfigurations',
-  namespaced: false,
-}
-export const MutatingWebhooks: Kind<WebhookConfiguration> = {
-  apiVersion: admission,
-  kind: 'MutatingWebhookConfiguration',
-  plural: 'mutatingwebhookconfigurations',
-  namespaced: false,
-}
-export const ClusterRoles: Kind<Role> = {
-  apiVersion: rbac,
-  kind: 'ClusterRole',
-  plural: 'clusterroles',
-  namespaced: false,
-}
-export const ClusterRoleBindings: Kind<RoleBinding> = {
-  apiVersion: rbac,
-  kind: 'ClusterRoleBinding',
-  plural: 'clusterrolebindings',
-  namespaced: false,
-}
-export const Roles: Kind<Role> = { apiVersion: rbac, kind: 'Role', plural: 'roles', namespaced: true }
-export const RoleBindings: Kind<RoleBinding> = {
-  apiVersion: rbac,
-  kind: 'RoleBinding',
-  plural: 'rolebindings',
-  namespaced: true,
-}
+export const CustomResourceDefinitions = clusterKind<CustomResourceDefinition>(
+  'apiextensions.k8s.io/v1',
+  'CustomResourceDefinition',
+)
+export const ApiServices = clusterKind<ApiService>('apiregistration.k8s.io/v1', 'APIService')
+export const ValidatingWebhooks = clusterKind<WebhookConfiguration>(
+  admission,
+  'ValidatingWebhookConfiguration',
+)
+export const MutatingWebhooks = clusterKind<WebhookConfiguration>(admission, 'MutatingWebhookConfiguration')
+export const ClusterRoles = clusterKind<Role>(rbac, 'ClusterRole')
+export const ClusterRoleBindings = clusterKind<RoleBinding>(rbac, 'ClusterRoleBinding')
+export const Roles = namespacedKind<Role>(rbac, 'Role')
+export const RoleBindings = namespacedKind<RoleBinding>(rbac, 'RoleBinding')
 export interface ServiceAccount extends KubeObject {
   automountServiceAccountToken?: boolean
 }
 
-export const ServiceAccounts: Kind<ServiceAccount> = {
-  apiVersion: 'v1',
-  kind: 'ServiceAccount',
-  plural: 'serviceaccounts',
-  namespaced: true,
-}
-export const PriorityClasses: Kind = {
-  apiVersion: 'scheduling.k8s.io/v1',
-  kind: 'PriorityClass',
-  plural: 'priorityclasses',
-  namespaced: false,
-}
+export const ServiceAccounts = namespacedKind<ServiceAccount>('v1', 'ServiceAccount')
+export const PriorityClasses = clusterKind('scheduling.k8s.io/v1', 'PriorityClass', 'priorityclasses')
 
 /** A network beside that of the pods, for Multus; its config is JSON of the Container Network Interface. */
 export interface NetworkAttachmentDefinition extends KubeObject {
   spec?: { config?: string }
 }
 
-export const NetworkAttachmentDefinitions: Kind<NetworkAttachmentDefinition> = {
-  apiVersion: 'k8s.cni.cncf.io/v1',
-  kind: 'NetworkAttachmentDefinition',
-  plural: 'network-attachment-definitions',
-  namespaced: true,
-}
+export const NetworkAttachmentDefinitions = namespacedKind<NetworkAttachmentDefinition>(
+  'k8s.cni.cncf.io/v1',
+  'NetworkAttachmentDefinition',
+  'network-attachment-definitions',
+)

@@ -1,4 +1,4 @@
-import type { Condition, Kind, KubeObject } from '../object.ts'
+import { type Condition, type Kind, type KubeObject, clusterKind, namespacedKind } from '../object.ts'
 
 /** facts/kubevirt.md 1.1–1.4. `*DeploymentConfig` are JSON strings. */
 export interface KubeVirt extends KubeObject {
@@ -7,11 +7,17 @@ export interface KubeVirt extends KubeObject {
     imageRegistry?: string
     imagePullPolicy?: string
     imagePullSecrets?: { name?: string }[]
-    workloadUpdateStrategy?: WorkloadUpdateStrategy | null
+    workloadUpdateStrategy?: {
+      workloadUpdateMethods?: string[] | null
+      batchEvictionSize?: number
+      batchEvictionInterval?: string
+    } | null
     configuration?: Record<string, unknown>
-    customizeComponents?: { patches?: CustomizePatch[]; flags?: unknown }
-    infra?: ComponentConfig
-    workloads?: ComponentConfig
+    customizeComponents?: {
+      patches?: { resourceName: string; resourceType: string; patch: string; type: string }[]
+      flags?: unknown
+    }
+    infra?: { nodePlacement?: Record<string, unknown>; replicas?: number }
     productVersion?: string
     productName?: string
   }
@@ -44,30 +50,7 @@ interface GenerationStatus {
   lastGeneration: number
 }
 
-interface WorkloadUpdateStrategy {
-  workloadUpdateMethods?: string[] | null
-  batchEvictionSize?: number
-  batchEvictionInterval?: string
-}
-
-interface CustomizePatch {
-  resourceName: string
-  resourceType: string
-  patch: string
-  type: string
-}
-
-interface ComponentConfig {
-  nodePlacement?: Record<string, unknown>
-  replicas?: number
-}
-
-export const KubeVirts: Kind<KubeVirt> = {
-  apiVersion: 'kubevirt.io/v1',
-  kind: 'KubeVirt',
-  plural: 'kubevirts',
-  namespaced: true,
-}
+export const KubeVirts = namespacedKind<KubeVirt>('kubevirt.io/v1', 'KubeVirt')
 
 export interface VirtualMachine extends KubeObject {
   spec?: {
@@ -142,31 +125,17 @@ export interface VirtualMachineInstanceMigration extends KubeObject {
   }
 }
 
-export const VirtualMachines: Kind<VirtualMachine> = {
-  apiVersion: 'kubevirt.io/v1',
-  kind: 'VirtualMachine',
-  plural: 'virtualmachines',
-  namespaced: true,
-}
-export const VirtualMachineInstances: Kind<VirtualMachineInstance> = {
-  apiVersion: 'kubevirt.io/v1',
-  kind: 'VirtualMachineInstance',
-  plural: 'virtualmachineinstances',
-  namespaced: true,
-}
-export const VirtualMachineInstanceMigrations: Kind<VirtualMachineInstanceMigration> = {
-  apiVersion: 'kubevirt.io/v1',
-  kind: 'VirtualMachineInstanceMigration',
-  plural: 'virtualmachineinstancemigrations',
-  namespaced: true,
-}
+export const VirtualMachines = namespacedKind<VirtualMachine>('kubevirt.io/v1', 'VirtualMachine')
+export const VirtualMachineInstances = namespacedKind<VirtualMachineInstance>(
+  'kubevirt.io/v1',
+  'VirtualMachineInstance',
+)
+export const VirtualMachineInstanceMigrations = namespacedKind<VirtualMachineInstanceMigration>(
+  'kubevirt.io/v1',
+  'VirtualMachineInstanceMigration',
+)
 /** Keep instances without a VM at a number, as ReplicaSets keep pods; an HPA scales them through their subresource. */
-export const InstanceReplicaSets: Kind = {
-  apiVersion: 'kubevirt.io/v1',
-  kind: 'VirtualMachineInstanceReplicaSet',
-  plural: 'virtualmachineinstancereplicasets',
-  namespaced: true,
-}
+export const InstanceReplicaSets = namespacedKind('kubevirt.io/v1', 'VirtualMachineInstanceReplicaSet')
 
 /** Overrides the cluster's migration settings for the VMIs that it selects (facts 1.3). Its selectors are plain labels. */
 export interface MigrationPolicy extends KubeObject {
@@ -183,12 +152,11 @@ export interface MigrationPolicy extends KubeObject {
   }
 }
 
-export const MigrationPolicies: Kind<MigrationPolicy> = {
-  apiVersion: 'migrations.kubevirt.io/v1alpha1',
-  kind: 'MigrationPolicy',
-  plural: 'migrationpolicies',
-  namespaced: false,
-}
+export const MigrationPolicies = clusterKind<MigrationPolicy>(
+  'migrations.kubevirt.io/v1alpha1',
+  'MigrationPolicy',
+  'migrationpolicies',
+)
 
 /** What moves or copies the disks of VMs. */
 export interface DataJob extends KubeObject {
@@ -207,12 +175,7 @@ export interface DataJob extends KubeObject {
   }
 }
 
-const job = (apiVersion: string, kind: string): Kind<DataJob> => ({
-  apiVersion,
-  kind,
-  plural: `${kind.toLowerCase()}s`,
-  namespaced: true,
-})
+const job = (apiVersion: string, kind: string): Kind<DataJob> => namespacedKind(apiVersion, kind)
 
 export const VirtualMachineSnapshots = job('snapshot.kubevirt.io/v1beta1', 'VirtualMachineSnapshot')
 export const VirtualMachineRestores = job('snapshot.kubevirt.io/v1beta1', 'VirtualMachineRestore')

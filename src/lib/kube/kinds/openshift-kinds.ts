@@ -1,9 +1,8 @@
-import type { Condition, Kind, KubeObject } from '../object.ts'
+import { type Condition, type KubeObject, clusterKind, namespacedKind } from '../object.ts'
 
 /** Which release a cluster runs and is asked for (ocp 3.1): one object, `version`. */
 export interface ClusterVersion extends KubeObject {
   spec?: {
-    clusterID?: string
     channel?: string
     upstream?: string
     desiredUpdate?: DesiredUpdate | null
@@ -38,7 +37,6 @@ export interface PlatformRelease {
   architecture?: string
   version?: string
   image?: string
-  url?: string
   channels?: string[]
 }
 
@@ -55,7 +53,6 @@ export interface ClusterOperator extends KubeObject {
   status?: {
     versions?: { name?: string; version?: string }[]
     conditions?: Condition[]
-    relatedObjects?: unknown[]
   }
 }
 
@@ -70,12 +67,8 @@ export interface Infrastructure extends KubeObject {
     /** `External`: a hosted control plane. */
     controlPlaneTopology?: string
     infrastructureTopology?: string
-    platform?: string
-    apiServerURL?: string
-    infrastructureName?: string
     /** What a managed service tags its cloud resources with is repeated here. */
     platformStatus?: {
-      type?: string
       aws?: { resourceTags?: { key: string; value: string }[] }
       gcp?: { resourceLabels?: { key: string; value: string }[] }
     }
@@ -139,108 +132,54 @@ interface ApiRequestCount extends KubeObject {
     removedInRelease?: string
     /** In the last 24 hours. */
     requestCount?: number
-    currentHour?: { requestCount?: number }
   }
 }
 
 const config = 'config.openshift.io/v1'
 const machineConfiguration = 'machineconfiguration.openshift.io/v1'
 
-export const ClusterVersions: Kind<ClusterVersion> = {
-  apiVersion: config,
-  kind: 'ClusterVersion',
-  plural: 'clusterversions',
-  namespaced: false,
-}
+export const ClusterVersions = clusterKind<ClusterVersion>(config, 'ClusterVersion')
 
-export const ClusterOperators: Kind<ClusterOperator> = {
-  apiVersion: config,
-  kind: 'ClusterOperator',
-  plural: 'clusteroperators',
-  namespaced: false,
-}
+export const ClusterOperators = clusterKind<ClusterOperator>(config, 'ClusterOperator')
 
-export const KubeApiServers: Kind<KubeApiServer> = {
-  apiVersion: 'operator.openshift.io/v1',
-  kind: 'KubeAPIServer',
-  plural: 'kubeapiservers',
-  namespaced: false,
-}
+export const KubeApiServers = clusterKind<KubeApiServer>('operator.openshift.io/v1', 'KubeAPIServer')
 
-export const Infrastructures: Kind<Infrastructure> = {
-  apiVersion: config,
-  kind: 'Infrastructure',
-  plural: 'infrastructures',
-  namespaced: false,
-}
+export const Infrastructures = clusterKind<Infrastructure>(config, 'Infrastructure')
 
-export const MachineConfigPools: Kind<MachineConfigPool> = {
-  apiVersion: machineConfiguration,
-  kind: 'MachineConfigPool',
-  plural: 'machineconfigpools',
-  namespaced: false,
-}
+export const MachineConfigPools = clusterKind<MachineConfigPool>(machineConfiguration, 'MachineConfigPool')
 
-export const MachineConfigs: Kind<MachineConfig> = {
-  apiVersion: machineConfiguration,
-  kind: 'MachineConfig',
-  plural: 'machineconfigs',
-  namespaced: false,
-}
+export const MachineConfigs = clusterKind<MachineConfig>(machineConfiguration, 'MachineConfig')
 
-export const MachineHealthChecks: Kind<MachineHealthCheck> = {
-  apiVersion: 'machine.openshift.io/v1beta1',
-  kind: 'MachineHealthCheck',
-  plural: 'machinehealthchecks',
-  namespaced: true,
-}
+export const MachineHealthChecks = namespacedKind<MachineHealthCheck>(
+  'machine.openshift.io/v1beta1',
+  'MachineHealthCheck',
+)
 
-export const NodeHealthChecks: Kind<NodeHealthCheck> = {
-  apiVersion: 'remediation.medik8s.io/v1alpha1',
-  kind: 'NodeHealthCheck',
-  plural: 'nodehealthchecks',
-  namespaced: false,
-}
+export const NodeHealthChecks = clusterKind<NodeHealthCheck>(
+  'remediation.medik8s.io/v1alpha1',
+  'NodeHealthCheck',
+)
 
-export const NodeMaintenances: Kind<NodeMaintenance> = {
-  apiVersion: 'nodemaintenance.medik8s.io/v1beta1',
-  kind: 'NodeMaintenance',
-  plural: 'nodemaintenances',
-  namespaced: false,
-}
+export const NodeMaintenances = clusterKind<NodeMaintenance>(
+  'nodemaintenance.medik8s.io/v1beta1',
+  'NodeMaintenance',
+)
 
 /** As OpenShift Virtualization brought it along until 4.10. */
-export const OldNodeMaintenances: Kind<NodeMaintenance> = {
-  apiVersion: 'nodemaintenance.kubevirt.io/v1beta1',
-  kind: 'NodeMaintenance',
-  plural: 'nodemaintenances',
-  namespaced: false,
-}
+export const OldNodeMaintenances = clusterKind<NodeMaintenance>(
+  'nodemaintenance.kubevirt.io/v1beta1',
+  'NodeMaintenance',
+)
 
-export const ApiRequestCounts: Kind<ApiRequestCount> = {
-  apiVersion: 'apiserver.openshift.io/v1',
-  kind: 'APIRequestCount',
-  plural: 'apirequestcounts',
-  namespaced: false,
-}
+export const ApiRequestCounts = clusterKind<ApiRequestCount>('apiserver.openshift.io/v1', 'APIRequestCount')
 
 /** The Descheduler operator's resource. */
 interface KubeDescheduler extends KubeObject {
   spec?: { mode?: string; managementState?: string }
 }
 
-export const KubeDeschedulers: Kind<KubeDescheduler> = {
-  apiVersion: 'operator.openshift.io/v1',
-  kind: 'KubeDescheduler',
-  plural: 'kubedeschedulers',
-  namespaced: true,
-}
-export const ClusterApiMachineHealthChecks: Kind = {
-  apiVersion: 'cluster.x-k8s.io/v1beta1',
-  kind: 'MachineHealthCheck',
-  plural: 'machinehealthchecks',
-  namespaced: true,
-}
+export const KubeDeschedulers = namespacedKind<KubeDescheduler>('operator.openshift.io/v1', 'KubeDescheduler')
+export const ClusterApiMachineHealthChecks = namespacedKind('cluster.x-k8s.io/v1beta1', 'MachineHealthCheck')
 
 /** Where the cluster's Routes are (`cluster`). */
 interface Ingress extends KubeObject {
@@ -253,16 +192,6 @@ export interface Route extends KubeObject {
   status?: { ingress?: { host?: string; conditions?: Condition[] }[] }
 }
 
-export const Ingresses: Kind<Ingress> = {
-  apiVersion: config,
-  kind: 'Ingress',
-  plural: 'ingresses',
-  namespaced: false,
-}
+export const Ingresses = clusterKind<Ingress>(config, 'Ingress', 'ingresses')
 
-export const Routes: Kind<Route> = {
-  apiVersion: 'route.openshift.io/v1',
-  kind: 'Route',
-  plural: 'routes',
-  namespaced: true,
-}
+export const Routes = namespacedKind<Route>('route.openshift.io/v1', 'Route')

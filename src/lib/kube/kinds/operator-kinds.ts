@@ -1,4 +1,4 @@
-import type { Condition, Kind, KubeObject } from '../object.ts'
+import { type Condition, type KubeObject, clusterKind, namespacedKind } from '../object.ts'
 import type { PolicyRule } from './extension-kinds.ts'
 
 /** Kinds of the Operator Lifecycle Manager, generation 0 (ocp 2). */
@@ -25,9 +25,7 @@ export interface Subscription extends KubeObject {
     state?: string
     conditions?: Condition[]
     catalogHealth?: {
-      catalogSourceRef?: { name?: string; namespace?: string }
       healthy?: boolean
-      lastUpdated?: string
     }[]
     lastUpdated?: string
   }
@@ -59,11 +57,9 @@ export interface InstallStep {
   /** `Unknown`, `NotPresent`, `Present`, `Created`, `WaitingForApi`, `UnsupportedResource`. */
   status?: string
   resource?: {
-    group?: string
     version?: string
     kind?: string
     name?: string
-    sourceName?: string
     sourceNamespace?: string
     /** JSON of the object, or of a reference to a ConfigMap that has it. */
     manifest?: string
@@ -104,12 +100,8 @@ export interface ClusterServiceVersion extends KubeObject {
     phase?: string
     reason?: string
     message?: string
-    lastUpdateTime?: string
     lastTransitionTime?: string
     requirementStatus?: {
-      group?: string
-      version?: string
-      kind?: string
       name?: string
       status?: string
       message?: string
@@ -124,16 +116,11 @@ export interface ClusterServiceVersion extends KubeObject {
 /** Where OLM takes operators from (ocp 2.6). */
 export interface CatalogSource extends KubeObject {
   spec?: {
-    sourceType?: string
     image?: string
-    address?: string
     displayName?: string
-    publisher?: string
-    updateStrategy?: { registryPoll?: { interval?: string } }
   }
   status?: {
     connectionState?: { lastObservedState?: string; address?: string; lastConnect?: string }
-    latestImageRegistryPoll?: string
     reason?: string
     message?: string
   }
@@ -174,61 +161,30 @@ export interface ClusterExtension extends KubeObject {
   spec?: { source?: { catalog?: { packageName?: string } } }
 }
 
-export const Subscriptions: Kind<Subscription> = {
-  apiVersion: `${group}/v1alpha1`,
-  kind: 'Subscription',
-  plural: 'subscriptions',
-  namespaced: true,
-}
+export const Subscriptions = namespacedKind<Subscription>(`${group}/v1alpha1`, 'Subscription')
 
-export const InstallPlans: Kind<InstallPlan> = {
-  apiVersion: `${group}/v1alpha1`,
-  kind: 'InstallPlan',
-  plural: 'installplans',
-  namespaced: true,
-}
+export const InstallPlans = namespacedKind<InstallPlan>(`${group}/v1alpha1`, 'InstallPlan')
 
-export const ClusterServiceVersions: Kind<ClusterServiceVersion> = {
-  apiVersion: `${group}/v1alpha1`,
-  kind: 'ClusterServiceVersion',
-  plural: 'clusterserviceversions',
-  namespaced: true,
-}
+export const ClusterServiceVersions = namespacedKind<ClusterServiceVersion>(
+  `${group}/v1alpha1`,
+  'ClusterServiceVersion',
+)
 
-export const CatalogSources: Kind<CatalogSource> = {
-  apiVersion: `${group}/v1alpha1`,
-  kind: 'CatalogSource',
-  plural: 'catalogsources',
-  namespaced: true,
-}
+export const CatalogSources = namespacedKind<CatalogSource>(`${group}/v1alpha1`, 'CatalogSource')
 
-export const OperatorConditions: Kind<OperatorCondition> = {
-  apiVersion: `${group}/v2`,
-  kind: 'OperatorCondition',
-  plural: 'operatorconditions',
-  namespaced: true,
-}
+export const OperatorConditions = namespacedKind<OperatorCondition>(`${group}/v2`, 'OperatorCondition')
 
-export const OperatorGroups: Kind<OperatorGroup> = {
-  apiVersion: `${group}/v1`,
-  kind: 'OperatorGroup',
-  plural: 'operatorgroups',
-  namespaced: true,
-}
+export const OperatorGroups = namespacedKind<OperatorGroup>(`${group}/v1`, 'OperatorGroup')
 
-export const PackageManifests: Kind<PackageManifest> = {
-  apiVersion: 'packages.operators.coreos.com/v1',
-  kind: 'PackageManifest',
-  plural: 'packagemanifests',
-  namespaced: true,
-}
+export const PackageManifests = namespacedKind<PackageManifest>(
+  'packages.operators.coreos.com/v1',
+  'PackageManifest',
+)
 
-export const ClusterExtensions: Kind<ClusterExtension> = {
-  apiVersion: 'olm.operatorframework.io/v1',
-  kind: 'ClusterExtension',
-  plural: 'clusterextensions',
-  namespaced: false,
-}
+export const ClusterExtensions = clusterKind<ClusterExtension>(
+  'olm.operatorframework.io/v1',
+  'ClusterExtension',
+)
 
 /** Copies of CSVs in other namespaces carry it (ocp 2.7). */
 export const copiedFromLabel = 'olm.copiedFrom'
@@ -249,9 +205,4 @@ export interface HyperConverged extends KubeObject {
 }
 
 /** The one that is served by every release; name the version that is stored instead, see `storedHyperConverged`. */
-export const HyperConvergeds: Kind<HyperConverged> = {
-  apiVersion: 'hco.kubevirt.io/v1beta1',
-  kind: 'HyperConverged',
-  plural: 'hyperconvergeds',
-  namespaced: true,
-}
+export const HyperConvergeds = namespacedKind<HyperConverged>('hco.kubevirt.io/v1beta1', 'HyperConverged')

@@ -1,8 +1,7 @@
-import type { Condition, Kind, KubeObject, Metadata } from '../object.ts'
+import { type Condition, type KubeObject, type Metadata, namespacedKind } from '../object.ts'
 
 interface LabelSelector {
   matchLabels?: Record<string, string>
-  matchExpressions?: { key: string; operator: string; values?: string[] }[]
 }
 
 export interface Deployment extends KubeObject {
@@ -19,7 +18,6 @@ export interface Deployment extends KubeObject {
     updatedReplicas?: number
     readyReplicas?: number
     availableReplicas?: number
-    unavailableReplicas?: number
     conditions?: Condition[]
   }
 }
@@ -31,7 +29,6 @@ export interface ReplicaSet extends KubeObject {
     replicas?: number
     readyReplicas?: number
     availableReplicas?: number
-    fullyLabeledReplicas?: number
   }
 }
 
@@ -48,7 +45,6 @@ export interface DaemonSet extends KubeObject {
     updatedNumberScheduled?: number
     numberReady?: number
     numberAvailable?: number
-    numberUnavailable?: number
     numberMisscheduled?: number
   }
 }
@@ -84,47 +80,22 @@ export interface Job extends KubeObject {
   }
 }
 
-export const Deployments: Kind<Deployment> = {
-  apiVersion: 'apps/v1',
-  kind: 'Deployment',
-  plural: 'deployments',
-  namespaced: true,
-}
-export const ReplicaSets: Kind<ReplicaSet> = {
-  apiVersion: 'apps/v1',
-  kind: 'ReplicaSet',
-  plural: 'replicasets',
-  namespaced: true,
-}
-export const DaemonSets: Kind<DaemonSet> = {
-  apiVersion: 'apps/v1',
-  kind: 'DaemonSet',
-  plural: 'daemonsets',
-  namespaced: true,
-}
-export const Jobs: Kind<Job> = { apiVersion: 'batch/v1', kind: 'Job', plural: 'jobs', namespaced: true }
+export const Deployments = namespacedKind<Deployment>('apps/v1', 'Deployment')
+export const ReplicaSets = namespacedKind<ReplicaSet>('apps/v1', 'ReplicaSet')
+export const DaemonSets = namespacedKind<DaemonSet>('apps/v1', 'DaemonSet')
+export const Jobs = namespacedKind<Job>('batch/v1', 'Job')
 
 export interface CronJob extends KubeObject {
   spec?: { suspend?: boolean }
 }
-export const CronJobs: Kind<CronJob> = {
-  apiVersion: 'batch/v1',
-  kind: 'CronJob',
-  plural: 'cronjobs',
-  namespaced: true,
-}
+export const CronJobs = namespacedKind<CronJob>('batch/v1', 'CronJob')
 
 /** A state that a controller keeps: of a VM its spec when it was last started. */
 interface ControllerRevision extends KubeObject {
   data?: unknown
   revision?: number
 }
-export const ControllerRevisions: Kind<ControllerRevision> = {
-  apiVersion: 'apps/v1',
-  kind: 'ControllerRevision',
-  plural: 'controllerrevisions',
-  namespaced: true,
-}
+export const ControllerRevisions = namespacedKind<ControllerRevision>('apps/v1', 'ControllerRevision')
 
 export interface Container {
   name: string
@@ -135,7 +106,6 @@ export interface Container {
   env?: { name: string; value?: string; valueFrom?: Record<string, unknown> }[]
   resources?: { requests?: Record<string, string>; limits?: Record<string, string> }
   securityContext?: Record<string, unknown>
-  workingDir?: string
   volumeMounts?: { name: string; mountPath: string; readOnly?: boolean }[]
 }
 
@@ -181,7 +151,6 @@ export interface ContainerState {
     exitCode?: number
     reason?: string
     message?: string
-    startedAt?: string
     finishedAt?: string
   }
 }
@@ -200,4 +169,4 @@ export interface Pod extends KubeObject {
   }
 }
 
-export const Pods: Kind<Pod> = { apiVersion: 'v1', kind: 'Pod', plural: 'pods', namespaced: true }
+export const Pods = namespacedKind<Pod>('v1', 'Pod')

@@ -11,11 +11,17 @@ import type {
   ServerVersion,
   Where,
 } from '../cluster.ts'
-import { isRecord, type Kind, type KubeObject, type Metadata, parseJson, wholeOf } from '../object.ts'
+import {
+  isRecord,
+  type Kind,
+  type KubeObject,
+  type Metadata,
+  parseJson,
+  wholeOf,
+  lastApplied,
+} from '../object.ts'
 import { type Question, questionOf, type SnapshotIndex, type Unread } from './saved-cluster.ts'
 import { poolAnnotation, withoutSecrets } from './redact-snapshot.ts'
-
-type Recorded = Pick<SnapshotIndex, 'read' | 'unread' | 'groups' | 'rights' | 'serverVersion'>
 
 /**
  * Answers like the Reader and the Reviewer behind it, and keeps what they said: a snapshot holds all that a judgement asked for
@@ -40,7 +46,7 @@ export class RecordingReader implements Reader {
   }
 
   /** In an order that does not tell which answer came first: of the same cluster it is the same. */
-  recorded(): Recorded {
+  recorded(): Pick<SnapshotIndex, 'read' | 'unread' | 'groups' | 'rights' | 'serverVersion'> {
     return {
       read: inOrder(this.#read),
       unread: inOrder(this.#unread),
@@ -143,15 +149,11 @@ export class RecordingReader implements Reader {
 
 const byKey = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]) => (a < b ? -1 : 1)
 
-function inOrder<T>(found: ReadonlyMap<string, T>): T[] {
-  return [...found].toSorted(byKey).map(([, one]) => one)
-}
-
-type Trim = (object: KubeObject) => KubeObject
+const inOrder = <T>(found: ReadonlyMap<string, T>): T[] => [...found].toSorted(byKey).map(([, one]) => one)
 
 const parts = (object: KubeObject) => object as unknown as Record<string, Record<string, unknown> | undefined>
 
-const trims: Readonly<Record<string, Trim>> = {
+const trims: Readonly<Record<string, (object: KubeObject) => KubeObject>> = {
   CustomResourceDefinition: withoutSchemas,
   ClusterRoleBinding: withoutPeople,
   RoleBinding: withoutPeople,
@@ -184,7 +186,6 @@ const judgedByManagers = new Set([
   'ValidatingWebhookConfiguration',
   'MutatingWebhookConfiguration',
 ])
-const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration'
 
 /** What is kept of an object: all that is judged by, and nothing that could be a secret. Undefined: nothing at all. */
 export function trimmed(object: KubeObject): KubeObject | undefined {

@@ -1,5 +1,5 @@
-import type { KubeObject, Metadata } from '../object.ts'
-import { isSecretName } from '../http/secret-text.ts'
+import { type KubeObject, type Metadata, lastApplied } from '../object.ts'
+import { isSecretName, hidden } from '../http/secret-text.ts'
 import { redactBody, redactUrl } from '../http/trace.ts'
 
 /** Rules of a cluster, which name verbs, kinds and components and nothing private. */
@@ -235,14 +235,12 @@ interface StandIns {
 }
 
 /** A name for each, always the same, in the same order; what is too long stays too long. */
-function standIns({ namespaces, nodes, vms, others }: PrivateNames): StandIns {
-  return {
-    namespaces: numbered(namespaces, 'namespace'),
-    nodes: numbered(nodes, 'node'),
-    vms: numbered(vms, 'vm'),
-    others: numbered(new Set([...others].filter((name) => !vms.has(name))), 'name'),
-  }
-}
+const standIns = ({ namespaces, nodes, vms, others }: PrivateNames): StandIns => ({
+  namespaces: numbered(namespaces, 'namespace'),
+  nodes: numbered(nodes, 'node'),
+  vms: numbered(vms, 'vm'),
+  others: numbered(new Set([...others].filter((name) => !vms.has(name))), 'name'),
+})
 
 /** `node-01` … `node-12` */
 function numbered(names: ReadonlySet<string>, word: string): Map<string, string> {
@@ -315,16 +313,11 @@ function wordsOf(places: StandIns, { known, registries, users }: Vocabulary): Wo
   return { within: (value) => valueOf(value, '') }
 }
 
-const hidden = '<redacted>'
-const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration'
-
 /**
  * The same object without what is a secret by its name or shape: values of environment variables that are called so, names and
  * passwords in addresses, and both of them in what kubectl applied. Nothing is judged by these.
  */
-export function withoutSecrets(object: KubeObject): KubeObject {
-  return clean(object) as KubeObject
-}
+export const withoutSecrets = (object: KubeObject): KubeObject => clean(object) as KubeObject
 
 function clean(value: unknown): unknown {
   if (typeof value === 'string') return value.includes('@') ? redactUrl(value) : value

@@ -45,7 +45,8 @@ async function parseFolder(files: readonly string[], from: string): Promise<Fold
         continue
       }
       const parsed = await parseSaved(await textOf(file), file, true)
-      if (isEmpty(parsed)) folder.passedOver.push({ file, why: 'it has no Kubernetes objects' })
+      if (parsed.objects.length === 0 && parsed.empty.length === 0 && parsed.alerts === undefined)
+        folder.passedOver.push({ file, why: 'it has no Kubernetes objects' })
       else folder.parsed.push(parsed)
     } catch (error) {
       if (!(error instanceof KvupError)) throw error
@@ -66,9 +67,6 @@ async function isNoFile(path: string): Promise<boolean> {
     return false
   }
 }
-
-const isEmpty = ({ objects, empty, alerts }: ParsedFile): boolean =>
-  objects.length === 0 && empty.length === 0 && alerts === undefined
 
 /** The same of a text that came in another way. */
 export async function parseSavedCluster(text: string, from: string, needed?: Needed): Promise<SavedCluster> {

@@ -93,13 +93,11 @@ function jobPods(snapshot: UpgradeSnapshot): readonly Pod[] {
   })
 }
 
-function podContext({ snapshot, at }: UpgradeSnapshot, pod: Pod) {
-  return {
-    node: itemsOf(snapshot.nodes).find((node) => node.metadata.name === pod.spec?.nodeName),
-    events: itemsOf(snapshot.events).filter((event) => isAbout(event, pod)),
-    at,
-  }
-}
+const podContext = ({ snapshot, at }: UpgradeSnapshot, pod: Pod) => ({
+  node: itemsOf(snapshot.nodes).find((node) => node.metadata.name === pod.spec?.nodeName),
+  events: itemsOf(snapshot.events).filter((event) => isAbout(event, pod)),
+  at,
+})
 
 function isAbout(event: Event, pod: Pod): boolean {
   const { kind, name, uid } = event.involvedObject ?? {}
@@ -349,11 +347,8 @@ function refusedPods(snapshot: UpgradeSnapshot): Cause[] {
   })
 }
 
-function hasPod(snapshot: UpgradeSnapshot, job: string): boolean {
-  return strategyPods(snapshot).some(({ metadata }) =>
-    metadata.ownerReferences?.some(({ name }) => name === job),
-  )
-}
+const hasPod = (snapshot: UpgradeSnapshot, job: string): boolean =>
+  strategyPods(snapshot).some(({ metadata }) => metadata.ownerReferences?.some(({ name }) => name === job))
 
 function isShort(workload: Workload): boolean {
   if (workload.kind === 'DaemonSet') {

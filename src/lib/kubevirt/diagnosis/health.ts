@@ -248,14 +248,12 @@ interface SilentApi {
 }
 
 /** What to type where nobody answers behind an APIService: by what the API server says of it, the certificate or the endpoints. */
-export function apiServiceRemedy({ name, service, namespace, message }: SilentApi): readonly string[] {
-  return [
-    `kubectl describe apiservice ${shellWord(name)}`,
-    ...(isOfCertificate(message)
-      ? certificateHealth(service, { namespace: shellWord(namespace), isExpired: isExpired(message) })
-      : [endpointsLine(service, namespace)]),
-  ]
-}
+export const apiServiceRemedy = ({ name, service, namespace, message }: SilentApi): readonly string[] => [
+  `kubectl describe apiservice ${shellWord(name)}`,
+  ...(isOfCertificate(message)
+    ? certificateHealth(service, { namespace: shellWord(namespace), isExpired: isExpired(message) })
+    : [endpointsLine(service, namespace)]),
+]
 
 const isOfCertificate = (message: string): boolean => /x509|certificate/iu.test(message)
 /** Not one that is not valid yet: both are told by the same words, with the two times in their order. */

@@ -117,13 +117,8 @@ function vmOf({ metadata }: Pod): string {
   return owner?.name ?? metadata.annotations?.['kubevirt.io/domain'] ?? metadata.name
 }
 
-interface EventReading {
-  message: string
-  remedy: readonly string[]
-}
-
 /** Texts of kubelets and network plug-ins that say what to do; the first that fits. */
-const readings: readonly ((text: string) => EventReading | undefined)[] = [
+const readings: readonly ((text: string) => { message: string; remedy: readonly string[] } | undefined)[] = [
   (text) => {
     const plugin = /failed to find plugin "([\w.-]{1,60})"/u.exec(text)?.[1]
     if (plugin === undefined) return undefined

@@ -1,3 +1,4 @@
+import { someOf } from '../../kube/text.ts'
 import { condition, isRecord, parseJson } from '../../kube/object.ts'
 import { isReady, operatorName, strategyComponent } from '../installed-components.ts'
 import type { Event, Node } from '../../kube/kinds/core-kinds.ts'
@@ -185,9 +186,7 @@ function counted(names: readonly string[], what: string): string {
   return `${names.length} ${what} (${names.slice(0, 3).join(', ')}${names.length > 3 ? ', …' : ''})`
 }
 
-function fewOf(names: readonly string[]): string {
-  return names.length > 3 ? `${names.slice(0, 3).join(', ')} and ${names.length - 3} more` : listed(names)
-}
+const fewOf = (names: readonly string[]): string => (names.length > 3 ? someOf(names) : listed(names))
 
 function listed(names: readonly string[]): string {
   return names.length > 1 ? `${names.slice(0, -1).join(', ')} and ${names.at(-1)}` : (names[0] ?? '')
@@ -345,9 +344,7 @@ function lastEnd({ lastState, state }: ContainerStatus): string {
   return ended ? `, ${endOf(ended)}` : ''
 }
 
-type Ended = NonNullable<ContainerState['terminated']>
-
-function endOf({ reason = 'Error', exitCode, message }: Ended): string {
+function endOf({ reason = 'Error', exitCode, message }: NonNullable<ContainerState['terminated']>): string {
   const code = exitCode === undefined ? undefined : `exit code ${exitCode}`
   // `Error` and `Completed` say no more than the code.
   const isSaid = code !== undefined && (reason === 'Error' || reason === 'Completed')

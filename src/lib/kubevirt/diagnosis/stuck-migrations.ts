@@ -1,6 +1,5 @@
-import type { Reader } from '../../kube/cluster.ts'
+import { type Reader, orUnserved } from '../../kube/cluster.ts'
 import { type Pod, Pods } from '../../kube/kinds/workload-kinds.ts'
-import { isNotFound } from '../../kube/errors.ts'
 import {
   type VirtualMachineInstanceMigration,
   VirtualMachineInstanceMigrations,
@@ -67,20 +66,18 @@ export interface OpenMigrations {
 export async function openMigrations(reader: Reader): Promise<OpenMigrations> {
   const open: VirtualMachineInstanceMigration[] = []
   let read = 0
-  try {
-    for await (const { items, remaining = 0 } of reader.pages(VirtualMachineInstanceMigrations, {
+  for await (const { items, remaining = 0 } of orUnserved(
+    reader.pages(VirtualMachineInstanceMigrations, {
       pageSize: 500,
-    })) {
-      read += items.length
-      open.push(...items.filter(isUnfinished))
-      if (read + remaining > migrationsReadAtMost)
-        return {
-          open,
-          unread: `KubeVirt keeps more than ${migrationsReadAtMost} of them (kvup workloads migrations reads all)`,
-        }
-    }
-  } catch (error) {
-    if (!isNotFound(error)) throw error
+    }),
+  )) {
+    read += items.length
+    open.push(...items.filter(isUnfinished))
+    if (read + remaining > migrationsReadAtMost)
+      return {
+        open,
+        unread: `KubeVirt keeps more than ${migrationsReadAtMost} of them (kvup workloads migrations reads all)`,
+      }
   }
   return { open }
 }
@@ -90,14 +87,12 @@ const migrationsReadAtMost = 5000
 
 /** Whether a look reads them all; one small request. Throws ApiError. */
 export async function areFewMigrations(reader: Reader): Promise<boolean> {
-  try {
-    for await (const { items, remaining = 0 } of reader.pages(VirtualMachineInstanceMigrations, {
+  for await (const { items, remaining = 0 } of orUnserved(
+    reader.pages(VirtualMachineInstanceMigrations, {
       pageSize: 1,
-    }))
-      return items.length + remaining <= migrationsReadAtMost
-  } catch (error) {
-    if (!isNotFound(error)) throw error
-  }
+    }),
+  ))
+    return items.length + remaining <= migrationsReadAtMost
   return true
 }
 

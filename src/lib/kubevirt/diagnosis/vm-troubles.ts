@@ -1,5 +1,5 @@
 import type { Reader } from '../../kube/cluster.ts'
-import { type Condition, condition, type Kind, type KubeObject } from '../../kube/object.ts'
+import { type Condition, condition, type Kind, type KubeObject, keyOf } from '../../kube/object.ts'
 import {
   type VirtualMachine,
   type VirtualMachineInstance,
@@ -252,13 +252,13 @@ function judgeAll(
   vmis: readonly VirtualMachineInstance[],
   at: Date,
 ): VmsSnapshot {
-  const instances = new Map(vmis.map((vmi) => [nameOf(vmi), vmi]))
-  const named = new Set(vms.map(nameOf))
+  const instances = new Map(vmis.map((vmi) => [keyOf(vmi), vmi]))
+  const named = new Set(vms.map(keyOf))
   const judged = [
-    ...vms.map((vm) => [nameOf(vm), judgeVm(vm, instances.get(nameOf(vm)), at)] as const),
+    ...vms.map((vm) => [keyOf(vm), judgeVm(vm, instances.get(keyOf(vm)), at)] as const),
     ...vmis
-      .filter((vmi) => !named.has(nameOf(vmi)))
-      .map((vmi) => [nameOf(vmi), judgeInstance(vmi, undefined, at)] as const),
+      .filter((vmi) => !named.has(keyOf(vmi)))
+      .map((vmi) => [keyOf(vmi), judgeInstance(vmi, undefined, at)] as const),
   ]
   const wanted = judged.flatMap(([name, one]) => (one === undefined ? [] : [{ name, ...one }]))
   const found = wanted.flatMap((one) => (one.is === 'troubled' ? [one.trouble] : []))
@@ -285,15 +285,12 @@ function judgeAll(
 /** Somebody wants it to run: its strategy, or whoever started it; not one that was stopped, ends, or whose guest shut itself down. */
 function judgeVm(vm: VirtualMachine, vmi: VirtualMachineInstance | undefined, at: Date): Judged {
   const printable = vm.status?.printableStatus ?? ''
-  const strategy = strategyOf(vm)
+  const strategy = vm.spec?.runStrategy ?? (vm.spec?.running === true ? 'Always' : 'Halted')
   if (vm.metadata.deletionTimestamp !== undefined || isStopping(vm) || strategy === 'Halted') return undefined
   if (isError(printable)) return { is: 'troubled', trouble: troubleOf(printable, vm, vmi) }
   if (vmi !== undefined) return judgeInstance(vmi, vm, at)
   return strategy === 'Always' && !waits.has(printable) ? judgeWithout(vm, at) : undefined
 }
-
-const strategyOf = ({ spec }: VirtualMachine): string =>
-  spec?.runStrategy ?? (spec?.running === true ? 'Always' : 'Halted')
 
 /** It has no VMI, and should. */
 function judgeWithout(vm: VirtualMachine, at: Date): Judged {
@@ -369,7 +366,7 @@ function troubleOf(
   return {
     status,
     message: withoutNames(said ? textOf(said) : '', metadata),
-    name: nameOf({ metadata }),
+    name: keyOf({ metadata }),
     since: said?.lastTransitionTime ?? troubledSince(vm, vmi),
     node: vmi?.status?.nodeName,
     uid: vmi?.metadata.uid,
@@ -407,9 +404,6 @@ function withoutNames(message: string, { name, namespace }: KubeObject['metadata
   for (const word of [name, namespace ?? '']) if (word.length > 2) text = text.replaceAll(word, '…')
   return text
 }
-
-const nameOf = ({ metadata }: Pick<KubeObject, 'metadata'>): string =>
-  `${metadata.namespace ?? ''}/${metadata.name}`
 
 const namespaceOf = (name: string): string => name.split('/')[0] ?? ''
 

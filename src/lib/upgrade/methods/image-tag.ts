@@ -111,12 +111,9 @@ function isFormer(value: unknown): value is { tag: string | null; registry: stri
   return typeof value === 'object' && value !== null && 'tag' in value && 'registry' in value
 }
 
-function isSo({ spec }: KubeVirt, goal: Goal): boolean {
-  return (
-    (spec?.imageTag ?? null) === goal.tag &&
-    (goal.registry === undefined || (spec?.imageRegistry ?? null) === goal.registry)
-  )
-}
+const isSo = ({ spec }: KubeVirt, goal: Goal): boolean =>
+  (spec?.imageTag ?? null) === goal.tag &&
+  (goal.registry === undefined || (spec?.imageRegistry ?? null) === goal.registry)
 
 function changeText(kubevirt: KubeVirt, goal: Goal, owner: Owner): string {
   const { imageTag: before = 'none', imageRegistry: registry } = kubevirt.spec ?? {}

@@ -86,12 +86,10 @@ const unreferenced: Rule = ({ metadata }, { subscription }) => {
   )
 }
 
-function isReferenced(
+const isReferenced = (
   reference: { name?: string; uid?: string },
   { name, uid }: InstallPlan['metadata'],
-): boolean {
-  return reference.name === name && (!reference.uid || reference.uid === uid)
-}
+): boolean => reference.name === name && (!reference.uid || reference.uid === uid)
 
 const offPath: Rule = ({ spec }, { csv, subscription }) => {
   const names = spec?.clusterServiceVersionNames ?? []

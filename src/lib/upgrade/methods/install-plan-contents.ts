@@ -1,5 +1,5 @@
 import type { Reader } from '../../kube/cluster.ts'
-import { isRecord, type KubeObject } from '../../kube/object.ts'
+import { isRecord, type KubeObject, parseJson } from '../../kube/object.ts'
 import { ApiError } from '../../kube/errors.ts'
 import { type ConfigMap, ConfigMaps } from '../../kube/kinds/core-kinds.ts'
 import {
@@ -16,13 +16,7 @@ import type { Deployment } from '../../kube/kinds/workload-kinds.ts'
 import { whyUnknown } from '../../kube/known.ts'
 import { shellWord } from '../../kube/shell-line.ts'
 import { shorten, someOf } from '../../kube/text.ts'
-import {
-  asJson,
-  isKubeObject,
-  type ReadObjects,
-  soundOf,
-  unpackedObjects,
-} from '../../manifests/unpacked-bundle.ts'
+import { isKubeObject, type ReadObjects, soundOf, unpackedObjects } from '../../manifests/unpacked-bundle.ts'
 import { versionOf } from '../../releases/release-versions.ts'
 import { kubeVirtIn } from '../../openshift/olm-status.ts'
 import { stemOf } from '../../releases/release-versions.ts'
@@ -103,7 +97,7 @@ interface Reference {
 }
 
 async function objectsIn(reader: Reader, steps: readonly InstallStep[]): Promise<ReadObjects> {
-  const manifests = steps.map(({ resource }) => asJson(resource?.manifest ?? ''))
+  const manifests = steps.map(({ resource }) => parseJson(resource?.manifest ?? ''))
   const inline = soundOf(
     manifests.flatMap((value) => (isKubeObject(value) && !isReference(value) ? [value] : [])),
   )
@@ -131,14 +125,11 @@ async function objectsIn(reader: Reader, steps: readonly InstallStep[]): Promise
 
 const own: ReadonlySet<string> = new Set(['ClusterServiceVersion', 'CustomResourceDefinition'])
 const isOwn = ({ resource }: InstallStep): boolean => own.has(resource?.kind ?? '')
-function isReference(value: unknown): value is Reference {
-  return (
-    isRecord(value) &&
-    value['kind'] === 'ConfigMap' &&
-    typeof value['name'] === 'string' &&
-    typeof value['namespace'] === 'string'
-  )
-}
+const isReference = (value: unknown): value is Reference =>
+  isRecord(value) &&
+  value['kind'] === 'ConfigMap' &&
+  typeof value['name'] === 'string' &&
+  typeof value['namespace'] === 'string'
 
 interface ReadBundle {
   at: string
@@ -231,18 +222,16 @@ async function crdChanges(
 /** So many are compared with those that are there: HyperConverged has some forty. */
 const mostCrds = 200
 
-interface CrdChange {
-  text?: string
-  loss?: StoredVersionsLost
-}
-
 const namesOf = ({ spec }: CustomResourceDefinition): readonly string[] =>
   (spec?.versions ?? []).map(({ name }) => name)
 
 const servedBy = ({ spec }: CustomResourceDefinition): readonly string[] =>
   (spec?.versions ?? []).filter(({ served }) => served !== false).map(({ name }) => name)
 
-async function crdChange(reader: Reader, wanted: CustomResourceDefinition): Promise<CrdChange> {
+async function crdChange(
+  reader: Reader,
+  wanted: CustomResourceDefinition,
+): Promise<{ text?: string; loss?: StoredVersionsLost }> {
   const { name } = wanted.metadata
   const now = await foundOf(reader.get(CustomResourceDefinitions, { name }))
   if (now === 'unread') return { text: `${name} with ${servedBy(wanted).join(', ')} (not compared)` }

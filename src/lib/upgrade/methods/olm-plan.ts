@@ -2,7 +2,7 @@ import { type GuessedHop, guessHops, type OfferedChannel, type OperatorSnapshot 
 import { type CatalogPackage, makesCatalog, passesOver, pathTo } from '../../releases/catalog-path.ts'
 import { assessHyperConverged } from '../../openshift/hyperconverged.ts'
 import { tainted } from '../../openshift/operator-rules.ts'
-import type { HopFinding } from '../../releases/hop-findings.ts'
+import { type HopFinding, warning, blocker } from '../../releases/hop-findings.ts'
 import {
   compareOperatorVersions,
   operatorMinor,
@@ -147,11 +147,9 @@ function partOf(question: Question, { operator, kubevirt }: OperatorTarget): Olm
   }
 }
 
-function placeOf({
+const placeOf = ({
   metadata: { name, namespace = '', uid = '' },
-}: OperatorSnapshot['hyperconverged']): OlmPart['hyperconverged'] {
-  return { ref: { name, namespace }, uid }
-}
+}: OperatorSnapshot['hyperconverged']): OlmPart['hyperconverged'] => ({ ref: { name, namespace }, uid })
 
 const csvIn = ({ offered = [] }: OperatorSnapshot, version: string): string | undefined =>
   offered.flatMap(({ entries }) => entries).find((entry) => entry.version.text === version)?.csv
@@ -239,17 +237,11 @@ function minorUnknown(
   if (minor === undefined || againstPlatform(to, minor, releases).is !== 'unknown') return []
   const last = knownMinors(releases).at(-1)
   const known = last === undefined ? '' : `: the last known one is ${last.operator}, of ${last.platform}`
-  return [
-    {
-      id: 'operator-minor-unknown',
-      level: 'warning',
-      summary: `kvup does not know whether HyperConverged ${to.text} belongs to platform ${minor} or to a later one${known}. A mismatch is not supported`,
-      remedy: [
-        'name later release data by --releases',
-        'kvup releases -o json     prints those that are used',
-      ],
-    },
-  ]
+  return warning({
+    id: 'operator-minor-unknown',
+    summary: `kvup does not know whether HyperConverged ${to.text} belongs to platform ${minor} or to a later one${known}. A mismatch is not supported`,
+    remedy: ['name later release data by --releases', 'kvup releases -o json     prints those that are used'],
+  })
 }
 
 function notGood(
@@ -271,15 +263,12 @@ function notGood(
     condition(hyperconverged, 'Degraded')?.status === 'True' &&
     operatorMinor(installed) === operatorMinor(to)
   const summary = `HyperConverged ${name} is not healthy: ${why.join('; ')}`
-  if (isRepair) return [{ id: 'hyperconverged-degraded', level: 'blocker', summary, remedy }]
-  return [
-    {
-      id: 'hyperconverged-not-good',
-      level: 'warning',
-      summary: `${summary}; kvup waits until it is`,
-      remedy,
-    },
-  ]
+  if (isRepair) return blocker({ id: 'hyperconverged-degraded', summary, remedy })
+  return warning({
+    id: 'hyperconverged-not-good',
+    summary: `${summary}; kvup waits until it is`,
+    remedy,
+  })
 }
 
 /** A CSV that did not succeed: why, and what helps before anything is changed (night E3). */
@@ -287,23 +276,17 @@ function csvNotSucceeded(operatorSnapshot: OperatorSnapshot): readonly HopFindin
   const { csv, csvPhase, csvSays, csvIsGone, subscription } = operatorSnapshot
   const { namespace, name } = subscription.metadata
   if (csvIsGone)
-    return [
-      {
-        id: 'csv-not-succeeded',
-        level: 'warning',
-        summary: `${goneCsv(name, csv)}: kvup changes HyperConverged only after it is Succeeded`,
-        remedy: [showsWithoutCsv(namespace)],
-      },
-    ]
-  if (csvPhase === undefined || csvPhase === 'Succeeded') return []
-  return [
-    {
+    return warning({
       id: 'csv-not-succeeded',
-      level: 'warning',
-      summary: `ClusterServiceVersion ${csv} is ${csvPhase}${csvSays === undefined ? '' : ` (${csvSays})`}: kvup changes HyperConverged only after it is Succeeded`,
-      remedy: [`kubectl -n ${namespace} describe csv ${csv}`],
-    },
-  ]
+      summary: `${goneCsv(name, csv)}: kvup changes HyperConverged only after it is Succeeded`,
+      remedy: [showsWithoutCsv(namespace)],
+    })
+  if (csvPhase === undefined || csvPhase === 'Succeeded') return []
+  return warning({
+    id: 'csv-not-succeeded',
+    summary: `ClusterServiceVersion ${csv} is ${csvPhase}${csvSays === undefined ? '' : ` (${csvSays})`}: kvup changes HyperConverged only after it is Succeeded`,
+    remedy: [`kubectl -n ${namespace} describe csv ${csv}`],
+  })
 }
 
 /**
@@ -327,9 +310,7 @@ function waitingPlan(
   })
   if (judged.blocked === undefined || isOnTheWay(judged, subscription, part)) return []
   const { reason, by, remedy } = judged.blocked
-  return [
-    { id: reason, level: 'blocker', summary: by, remedy, objects: [`installplan/${plan.metadata.name}`] },
-  ]
+  return blocker({ id: reason, summary: by, remedy, objects: [`installplan/${plan.metadata.name}`] })
 }
 
 /** What somebody agrees to, before he is asked. */
@@ -363,13 +344,10 @@ function minorSkipped({ certain, from, hops }: OlmPart): readonly HopFinding[] {
   return hops.flatMap(({ version }, i) => {
     const before = hops[i - 1]?.version ?? from
     if (!passesOver(before, version)) return []
-    return [
-      {
-        id: 'minor-skipped',
-        level: 'warning' as const,
-        summary: `the catalog goes from HyperConverged ${before} to ${version} without a release of a minor in between, but KubeVirt supports only updates to the next minor`,
-        remedy: ['name a catalog that has the minor in between by --catalog-file', makesCatalog()],
-      },
-    ]
+    return warning({
+      id: 'minor-skipped',
+      summary: `the catalog goes from HyperConverged ${before} to ${version} without a release of a minor in between, but KubeVirt supports only updates to the next minor`,
+      remedy: ['name a catalog that has the minor in between by --catalog-file', makesCatalog()],
+    })
   })
 }

@@ -1,3 +1,4 @@
+import { someOf } from '../../kube/text.ts'
 import type { Step, StepState, Watched } from '../../engine/step.ts'
 import type { UpgradePlan } from '../upgrade-plan.ts'
 import { liftImageTag, setImageTag } from './image-tag.ts'
@@ -105,12 +106,9 @@ export function applyManifest(release: ReleaseManifest): Step {
 function objectsText(changed: number, created: readonly string[]): string {
   const change = changed === 1 ? '1 object changes' : `${changed} objects change`
   if (created.length === 0) return change
-  const more = created.length > named ? ` and ${created.length - named} more` : ''
-  const names = `${created.slice(0, named).join(', ')}${more}`
+  const names = someOf(created, created.length, 5)
   return `${change}, ${created.length === 1 ? '1 is new' : `${created.length} are new`}: ${names}`
 }
-
-const named = 5
 
 /** The real one takes the Lease within 23 s (lab README, Seen 1). */
 const leadAtMost = 2 * minutes
@@ -236,21 +234,17 @@ async function referencedPlan(
 }
 
 /** What `lookAtOperator` reads. */
-export function rollSnapshotWatches({ subscription: { namespace } }: Place): Watched[] {
-  return [
-    { kind: Subscriptions, where: { namespace } },
-    { kind: InstallPlans, where: { namespace } },
-    { kind: ClusterServiceVersions, where: { namespace, labels: notCopied } },
-  ]
-}
+export const rollSnapshotWatches = ({ subscription: { namespace } }: Place): Watched[] => [
+  { kind: Subscriptions, where: { namespace } },
+  { kind: InstallPlans, where: { namespace } },
+  { kind: ClusterServiceVersions, where: { namespace, labels: notCopied } },
+]
 
 /** The hop is being made or behind us: its CSV is there, or one that came after it. */
-export function isEntered(
+export const isEntered = (
   { csvs, subscription }: OperatorRollSnapshot,
   { csv }: Pick<OperatorHop, 'csv'>,
-): boolean {
-  return csvs.some(({ metadata }) => metadata.name === csv) || isPast(subscription, csv)
-}
+): boolean => csvs.some(({ metadata }) => metadata.name === csv) || isPast(subscription, csv)
 
 /** OLM went on to a later release of the same operator. */
 export function isPast({ status }: Subscription, csv: string): boolean {
@@ -262,12 +256,10 @@ export function isPast({ status }: Subscription, csv: string): boolean {
 }
 
 /** The CSV of this hop. */
-export function csvOf(
+export const csvOf = (
   { csvs }: OperatorRollSnapshot,
   { csv }: Pick<OperatorHop, 'csv'>,
-): ClusterServiceVersion | undefined {
-  return csvs.find(({ metadata }) => metadata.name === csv)
-}
+): ClusterServiceVersion | undefined => csvs.find(({ metadata }) => metadata.name === csv)
 
 /** Later than `from` and not as late as `to`, of the same operator. */
 export function isBetween(csv: string | undefined, from: string | undefined, to: string): boolean {

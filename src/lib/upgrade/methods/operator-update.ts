@@ -1,4 +1,4 @@
-import type { NotApplied, ReadContext, Step, StepContext, StepState } from '../../engine/step.ts'
+import type { NotApplied, ReadContext, Step, StepContext, StepState, Waiting } from '../../engine/step.ts'
 import { judgedPlan, offeredPlan, setChannel, withChannelRestored } from './install-plan-approval.ts'
 import { planContents } from './install-plan-contents.ts'
 import {
@@ -345,8 +345,10 @@ async function planState(
   if (plan === undefined || waiting !== undefined)
     return (
       (waiting?.is === 'stalled' ? undefined : await silentState(reader, snapshot)) ??
-      waiting ??
-      notNamed(hop)
+      waiting ?? {
+        is: 'waiting',
+        on: `OLM to create an InstallPlan for ${hop.csv}`,
+      }
     )
   const offered = await offeredPlan(reader, { snapshot, plan, hop, tools })
   if (offered.is === 'first') return { is: 'done', note: `OLM installs ${offered.csv} first` }
@@ -377,11 +379,6 @@ async function silentState(
 /** Not one that is being connected. */
 const isBroken = ({ status }: CatalogSource): boolean =>
   ['TRANSIENT_FAILURE', 'SHUTDOWN'].includes(status?.connectionState?.lastObservedState ?? '')
-
-const notNamed = ({ csv }: OperatorHop): StepState => ({
-  is: 'waiting',
-  on: `OLM to create an InstallPlan for ${csv}`,
-})
 
 /**
  * Sets `spec.approved` of exactly the right InstallPlan behind a gate that is open still (night E1), tied to the very revision that was judged: whoever writes it in between
@@ -444,14 +441,8 @@ async function approveNow(
   return undefined
 }
 
-type ResolutionWait = Extract<StepState, { is: 'waiting' | 'stalled' }>
-
 /** Undefined where OLM has resolved something that is still to be done; else what it waits for (ocp 2.1). */
-function untilResolved(
-  snapshot: OperatorRollSnapshot,
-  hop: OperatorHop,
-  now: Date,
-): ResolutionWait | undefined {
+function untilResolved(snapshot: OperatorRollSnapshot, hop: OperatorHop, now: Date): Waiting | undefined {
   const { subscription, plan } = snapshot
   const resolution = resolutionOf(snapshot, now)
   const trouble = troubleOf(snapshot, hop, resolution)
@@ -481,7 +472,7 @@ function troubleOf(
   { subscription, plan, csvs }: OperatorRollSnapshot,
   hop: OperatorHop,
   resolution: ResolutionStatus | undefined,
-): ResolutionWait | undefined {
+): Waiting | undefined {
   const { namespace, name } = hop.subscription
   const show = `kubectl -n ${namespace} describe subscription.operators.coreos.com ${name}`
   for (const [type, on, remedy] of troubles) {
@@ -498,14 +489,12 @@ function troubleOf(
 const stuckText = (resolution: ResolutionStatus | undefined): string =>
   resolution?.is === 'failed' && resolution.stuck !== undefined ? `; ${resolution.stuck} is stuck` : ''
 
-type Trouble = readonly [
+/** What causes others comes first. */
+const troubles: readonly (readonly [
   type: string,
   on: string,
   remedy: (subscription: OperatorRollSnapshot['subscription']) => readonly string[],
-]
-
-/** What causes others comes first. */
-const troubles: readonly Trouble[] = [
+])[] = [
   [
     'CatalogSourcesUnhealthy',
     'OLM to find the pod of the catalog',

@@ -153,16 +153,14 @@ function reasonAgainst(
   return issuesOf(hop, releases).find(concernsAll)?.summary
 }
 
-interface Catalog {
-  catalog: Awaited<ReturnType<typeof readCatalog>>
-  catalogFile: string | undefined
-}
-
 /** OLM takes every release in its order: the newest that the catalog shows is recommended. */
 function byCatalog(
   operatorSnapshot: OperatorSnapshot,
   releases: Releases,
-  { catalog, catalogFile }: Catalog,
+  {
+    catalog,
+    catalogFile,
+  }: { catalog: Awaited<ReturnType<typeof readCatalog>>; catalogFile: string | undefined },
 ): AvailableTargets {
   const found = releasesAhead({ operatorSnapshot, releases, catalog })
   const by = catalogFile === undefined ? '' : ` --catalog-file ${shellWord(catalogFile)}`
@@ -200,9 +198,7 @@ function whyNone({ offered = [], platform }: OperatorSnapshot, catalogFile: stri
 }
 
 /** The cluster shows releases without edges, and may show nothing (ocp 2.6): only the catalog itself tells what leads where. */
-function byCatalogFile({ subscription: { spec } }: OperatorSnapshot): readonly string[] {
-  return [
-    `kubectl -n ${spec?.sourceNamespace ?? ''} get catalogsource ${spec?.source ?? ''} -o jsonpath='{.spec.image}'     names the image of the catalog`,
-    'save the catalog with opm render -o yaml, and pass it with --catalog-file: it has the upgrade paths',
-  ]
-}
+const byCatalogFile = ({ subscription: { spec } }: OperatorSnapshot): readonly string[] => [
+  `kubectl -n ${spec?.sourceNamespace ?? ''} get catalogsource ${spec?.source ?? ''} -o jsonpath='{.spec.image}'     names the image of the catalog`,
+  'save the catalog with opm render -o yaml, and pass it with --catalog-file: it has the upgrade paths',
+]

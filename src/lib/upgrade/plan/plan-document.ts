@@ -10,10 +10,13 @@ import { nothingToDo, type ReadContext, type Step } from '../../engine/step.ts'
 import { type DryRunContext, dryRunProcedure, type DryRunStep } from '../../engine/procedure-dry-run.ts'
 import {
   begunSteps,
+  hasDrifted,
   type LaterOperator,
   ownWork,
   type Relied,
   reliedOn,
+  mostLines,
+  sealOf,
   sealedParts,
   withLaterResults,
   withOlmFacts,
@@ -25,16 +28,7 @@ import { planAgain, sealedRequest } from './upgrade-options.ts'
 import { seconds } from '../../kube/clock.ts'
 import { rolloutTimes } from '../../kubevirt/rollout-times.ts'
 import { takeSnapshot } from '../../kubevirt/snapshot.ts'
-import { randomUUID } from 'node:crypto'
-import {
-  coveredBy,
-  driftLines,
-  driftOf,
-  readSealed,
-  type Seal,
-  type SealedPlan,
-  sealPlan,
-} from '../../engine/sealed-plan.ts'
+import { driftLines, driftOf, readSealed, type SealedPlan } from '../../engine/sealed-plan.ts'
 import type { CommandContext } from '../../kube/world.ts'
 import { fileTrouble } from '../../kube/bounded-file.ts'
 import { drifted, forbidden, KvupError, usageError } from '../../kube/errors.ts'
@@ -79,7 +73,11 @@ export async function planDocument(
     ...(manifest && { manifest }),
     request: sealedRequest(options, plan.path ? chosenOnPath(planned) : chosenFor(planned)),
   } as const
-  return { ...document, ...sealOf(document, relied, planned), next: mayBegin ? next : [] }
+  return {
+    ...document,
+    ...sealOf(cx, withAllResults(relied, steps, planned.legs), document),
+    next: mayBegin ? next : [],
+  }
 }
 
 const chosenFor = ({ plan, manifest: { loaded } }: Planned) => ({
@@ -102,12 +100,7 @@ function chosenOnPath({ plan, legs, options }: Planned) {
   }
 }
 
-const timeOf = ({ lowSeconds, highSeconds, basis, says }: TimeRange) => ({
-  lowSeconds,
-  highSeconds,
-  basis,
-  says,
-})
+const timeOf = ({ steps: _, ...time }: TimeRange) => time
 
 /** Undefined where none is applied, or where it could not be fetched. */
 async function manifestPart({ cluster, manifest: { loaded } }: Planned): Promise<ManifestDiff | undefined> {
@@ -152,39 +145,11 @@ function withTimes(steps: readonly DryRunStep[], range: TimeRange | undefined) {
 
 const timedIn = (step: Step, hops: readonly string[]) => ({ ...step, base: idWithout(step.id, hops) })
 
-/**
- * The seal over a plan, which is all of its document but the seal. Without the uid of kube-system nothing would tell for which cluster it is: no
- * seal then, and why.
- */
-function sealOf(
-  document: Readonly<Record<string, unknown>> & { steps: readonly DryRunStep[] },
-  relied: Relied,
-  { cx, legs }: Planned,
-): { seal: Seal } | Record<string, never> {
-  if (relied.cluster === undefined) {
-    cx.printer.warn(
-      'the plan is not sealed: kvup may not read namespace kube-system, whose uid identifies the cluster',
-    )
-    return {}
-  }
-  for (const { id, why } of relied.unsealed)
-    cx.printer.warn(`the seal is without ${id}: kvup does not notice a change of it: ${why}`)
-  const seal = sealPlan(
-    {
-      uid: randomUUID(),
-      at: cx.clock.now().toISOString(),
-      by: cx.world.who,
-      cluster: relied.cluster,
-      kvup: cx.world.version,
-      facts: relied.facts.map((fact) =>
-        withLaterResults(withResults(fact, document.steps), laterOperators(legs)),
-      ),
-      unsealed: relied.unsealed,
-    },
-    coveredBy(document),
-  )
-  return { seal }
-}
+/** The facts of a plan, with what its steps make of them. */
+const withAllResults = (relied: Relied, steps: readonly DryRunStep[], legs: Planned['legs']): Relied => ({
+  ...relied,
+  facts: relied.facts.map((fact) => withLaterResults(withResults(fact, steps), laterOperators(legs))),
+})
 
 /** The operator that each later step of an upgrade path applies. */
 const laterOperators = (legs: Planned['legs']): readonly LaterOperator[] =>
@@ -213,8 +178,6 @@ async function readWhole(world: CommandContext['world'], file: string): Promise<
   return readSealed(text, file, 'UpgradePlan')
 }
 
-const mostLines = 20
-
 /**
  * The cluster is the one that the plan was made for, and stands as it stood then or as the plan's own steps leave it. Throws `usage` for
  * another cluster (2), `drifted` with every difference (5).
@@ -236,7 +199,7 @@ export async function ensureFits(sealed: SealedPlan, planned: Planned): Promise<
     .filter((step) => 'apply' in step && !steps.includes(step.id))
     .map(({ id }) => `step ${id} would run, but is not in the plan${madeBy(seal.kvup, cx.world.version)}`)
   const lines = [...drift, ...unplanned]
-  if (lines.length > 0) throw notAsPlanned(lines, sealed)
+  if (lines.length > 0) throw hasDrifted(lines, sealed, planAgain(sealed))
 }
 
 /** Hours later, in a later step of an upgrade path, these are other ones, and the checks before that step judge them. */
@@ -269,19 +232,6 @@ export function ensureSameCluster(file: string, planned: string, is: string | un
     'another-cluster',
     `${file} was made for another cluster: the uid of its kube-system is ${planned}, here it is ${is}`,
     { remedy: 'name the right cluster: --context NAME', object: 'namespaces/kube-system' },
-  )
-}
-
-function notAsPlanned(lines: readonly string[], sealed: SealedPlan): Error {
-  const { file, seal } = sealed
-  const more = lines.length - mostLines
-  return drifted(
-    'drifted',
-    `the cluster has changed since ${file} was made (${seal.at}); nothing was changed`,
-    {
-      notes: [...lines.slice(0, mostLines), ...(more > 0 ? [`and ${more} more`] : [])],
-      remedy: `${planAgain(sealed)}      makes a new plan: review the difference before you use it`,
-    },
   )
 }
 
@@ -346,10 +296,4 @@ export interface PlannedStep extends DryRunStep {
 }
 
 /** A range, and what it was worked out from. */
-interface PlannedTime {
-  lowSeconds: number
-  highSeconds: number
-  basis: 'own-rollouts' | 'own-pods' | 'guess'
-  /** In a sentence for people. */
-  says: string
-}
+type PlannedTime = ReturnType<typeof timeOf>

@@ -501,13 +501,11 @@ const legOf = ({ plan, manifest, upgradeState }: PlannedLeg): PathLeg => ({
   operatorVersion: upgradeState.installation.operator?.version,
 })
 
-interface WithManifests {
-  legs: readonly [PlannedLeg, ...PlannedLeg[]]
-  missing?: Foreseen['missing']
-}
-
 /** Up to the first step whose manifest is not there. */
-async function withManifests(foreseen: Foreseen, along: Along): Promise<WithManifests> {
+async function withManifests(
+  foreseen: Foreseen,
+  along: Along,
+): Promise<{ legs: readonly [PlannedLeg, ...PlannedLeg[]]; missing?: Foreseen['missing'] }> {
   const [near, ...later] = foreseen.legs
   const legs: [PlannedLeg, ...PlannedLeg[]] = [{ ...near, manifest: along.manifest }]
   for (const leg of later) {

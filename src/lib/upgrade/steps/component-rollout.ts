@@ -356,8 +356,6 @@ function seldom(count: Count): (cx: ReadContext, snapshot: Snapshot) => Promise<
   }
 }
 
-type Waiting = Extract<StepState, { is: 'waiting' }>
-
 /**
  * The waiting state with what stands in its way: a cause of this component, or of anything when none is named. It stalls only
  * when the verdict says so; before that the cause is told as it is.
@@ -365,7 +363,7 @@ type Waiting = Extract<StepState, { is: 'waiting' }>
 export function stalledOr(
   rolloutStatus: RolloutStatus,
   component: string | undefined,
-  waiting: Waiting,
+  waiting: Extract<StepState, { is: 'waiting' }>,
 ): StepState {
   const cause =
     rolloutStatus.why.find((c) => component === undefined || concerns(c, component)) ?? rolloutStatus.why[0]

@@ -1,4 +1,4 @@
-import type { Reader } from '../../kube/cluster.ts'
+import { type Reader, orUnserved } from '../../kube/cluster.ts'
 import {
   type VirtualMachineInstance,
   VirtualMachineInstanceMigrations,
@@ -12,7 +12,6 @@ import type { ReadContext, Step, StepState } from '../../engine/step.ts'
 import { hop } from '../../releases/release-path.ts'
 import { minorOf, type Version, versionOf } from '../../releases/release-versions.ts'
 import { counted } from '../../kube/text.ts'
-import { isNotFound } from '../../kube/errors.ts'
 import { hours, minutes, seconds, ticks } from '../../kube/clock.ts'
 import { clusterEvictionOf, lostData, placeBehind, restartLine, vmName, Vms } from '../../vms/vm.ts'
 import { readOwner } from '../../vms/strategy/settings-owner.ts'
@@ -110,12 +109,8 @@ async function tooOld(
     return version === undefined ? image !== inUse : hop(version, next).kind === 'skips-minors'
   }
   const found: VirtualMachineInstance[] = []
-  try {
-    for await (const { items } of cx.reader.pages(VirtualMachineInstances, outdatedOnes))
-      found.push(...items.filter((vmi) => vmi.metadata.deletionTimestamp === undefined && isOld(vmi)))
-  } catch (error) {
-    if (!isNotFound(error)) throw error
-  }
+  for await (const { items } of orUnserved(cx.reader.pages(VirtualMachineInstances, outdatedOnes)))
+    found.push(...items.filter((vmi) => vmi.metadata.deletionTimestamp === undefined && isOld(vmi)))
   return found
 }
 

@@ -181,9 +181,7 @@ type Unpacked = { is: 'by-name'; census: Census } | { is: 'counted'; running: Re
 /** Of a text that kvup wrote itself: some 200 bytes a line, of which the ConfigMaps hold 35,000 (106 bytes each once packed). Anybody else's could be endless. */
 const mostBytes = 16 * 1024 * 1024
 
-export function pack(census: Census): Packed {
-  return gzipped(linesOf(census))
-}
+export const pack = (census: Census): Packed => gzipped(linesOf(census))
 
 /** How many ran in each namespace. */
 export function packCounts(census: Census): Packed {

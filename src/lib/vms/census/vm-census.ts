@@ -1,7 +1,11 @@
+import { updaterAnnotation } from '../migrations/migration.ts'
+import { PersistentVolumeClaims } from '../../kube/kinds/core-kinds.ts'
 import { createHash } from 'node:crypto'
 import type { Reader } from '../../kube/cluster.ts'
-import { condition, type Kind, type KubeObject } from '../../kube/object.ts'
+import { condition, type Kind, type KubeObject, keyOf } from '../../kube/object.ts'
 import {
+  type DataJob,
+  DataVolumes,
   InstanceReplicaSets,
   type VirtualMachine,
   type VirtualMachineInstance,
@@ -64,26 +68,6 @@ export interface Census {
   unread: readonly string[]
 }
 
-interface Claim extends KubeObject {
-  status?: { phase?: string }
-}
-
-const PersistentVolumeClaims: Kind<Claim> = {
-  apiVersion: 'v1',
-  kind: 'PersistentVolumeClaim',
-  plural: 'persistentvolumeclaims',
-  namespaced: true,
-}
-const DataVolumes: Kind<Claim> = {
-  apiVersion: 'cdi.kubevirt.io/v1beta1',
-  kind: 'DataVolume',
-  plural: 'datavolumes',
-  namespaced: true,
-}
-
-/** On the migrations that KubeVirt's workload updater makes (facts 3.3). */
-const updaterAnnotation = 'kubevirt.io/workloadUpdateMigration'
-
 /** Reads VMIs, VMs, DataVolumes and claims page by page and keeps only the marks. */
 export async function takeCensus(reader: Reader): Promise<Census> {
   const instances = new Map<string, InstanceMark>()
@@ -102,21 +86,21 @@ export async function takeCensus(reader: Reader): Promise<Census> {
     }
   }
   await Promise.all([
-    fold(VirtualMachineInstances, (vmi) => instances.set(nameOf(vmi), instanceMark(vmi))),
+    fold(VirtualMachineInstances, (vmi) => instances.set(keyOf(vmi), instanceMark(vmi))),
     fold(VirtualMachines, (vm) => {
-      vms.set(nameOf(vm), vmMark(vm))
-      if (condition(vm, 'RestartRequired')?.status === 'True') restartRequired.add(nameOf(vm))
+      vms.set(keyOf(vm), vmMark(vm))
+      if (condition(vm, 'RestartRequired')?.status === 'True') restartRequired.add(keyOf(vm))
     }),
     fold(VirtualMachineInstanceMigrations, ({ metadata, spec, status }) => {
       if (metadata.annotations?.[updaterAnnotation] !== undefined) return
       const vmi = `${metadata.namespace}/${spec?.vmiName}`
       migrations.set(shortMark(metadata.uid ?? ''), { vmi, phase: status?.phase ?? '' })
     }),
-    fold(PersistentVolumeClaims, (claim) => volumes.set(`claim ${nameOf(claim)}`, volumeMark(claim))),
-    fold(DataVolumes, (volume) => volumes.set(`DataVolume ${nameOf(volume)}`, volumeMark(volume))),
+    fold(PersistentVolumeClaims, (claim) => volumes.set(`claim ${keyOf(claim)}`, volumeMark(claim))),
+    fold(DataVolumes, (volume) => volumes.set(`DataVolume ${keyOf(volume)}`, volumeMark(volume))),
   ])
   if ([...instances.values()].some(({ set }) => set !== undefined))
-    await fold(InstanceReplicaSets, (set) => sets.set(nameOf(set), generationMark(set)))
+    await fold(InstanceReplicaSets, (set) => sets.set(keyOf(set), generationMark(set)))
   return { instances, vms, sets, restartRequired, volumes, migrations, unread }
 }
 
@@ -126,7 +110,7 @@ async function wantedBy(reader: Reader, volumes: ReadonlySet<string>): Promise<R
   if (volumes.size === 0) return found
   for await (const page of reader.pages(VirtualMachines))
     for (const vm of page.items)
-      for (const volume of volumesOf(vm)) if (volumes.has(volume)) found.set(volume, nameOf(vm))
+      for (const volume of volumesOf(vm)) if (volumes.has(volume)) found.set(volume, keyOf(vm))
   return found
 }
 
@@ -147,9 +131,7 @@ function textAt(of: unknown, key: string): string | undefined {
   return typeof value === 'string' ? value : undefined
 }
 
-const nameOf = ({ metadata }: KubeObject) => `${metadata.namespace ?? ''}/${metadata.name}`
-
-const volumeMark = ({ metadata, status }: Claim): Mark => ({
+const volumeMark = ({ metadata, status }: DataJob): Mark => ({
   uid: metadata.uid ?? '',
   phase: status?.phase ?? '',
 })

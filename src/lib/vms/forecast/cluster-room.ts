@@ -77,12 +77,10 @@ export const nodesIn = ({ places }: Room): { nodes?: number } =>
   places === undefined ? {} : { nodes: places.nodes.length }
 
 /** What turned out only on the way that it could not be read. */
-export function lateRemarks({ places, neighbours }: Room): readonly string[] {
-  return [
-    ...(places?.unread === undefined ? [] : [`the free room on nodes is not checked: ${places.unread}`]),
-    ...(neighbours.unread === undefined ? [] : [`pod affinity is not checked: ${neighbours.unread}`]),
-  ]
-}
+export const lateRemarks = ({ places, neighbours }: Room): readonly string[] => [
+  ...(places?.unread === undefined ? [] : [`the free room on nodes is not checked: ${places.unread}`]),
+  ...(neighbours.unread === undefined ? [] : [`pod affinity is not checked: ${neighbours.unread}`]),
+]
 
 /** A node that runs VMs, or did. */
 export type Place = Pick<Node, 'metadata' | 'spec' | 'status'>
@@ -242,15 +240,13 @@ interface Asking {
   resources?: { requests?: Quantities }
 }
 
-interface AskingPod {
-  containers?: readonly Asking[]
-  initContainers?: readonly Asking[]
-  overhead?: Quantities
-}
-
 /** As the scheduler counts: its containers together or its largest init container, and what its runtime takes. Pure. */
 function podRequests({ spec = {} }: Pod): Resources {
-  const { containers = [], initContainers = [], overhead } = spec as AskingPod
+  const {
+    containers = [],
+    initContainers = [],
+    overhead,
+  } = spec as { containers?: readonly Asking[]; initContainers?: readonly Asking[]; overhead?: Quantities }
   const sum: Record<string, number> = {}
   const put = (quantities: Quantities | undefined, join: (before: number, amount: number) => number) => {
     for (const [name, amount] of Object.entries(numbersOf(quantities)))

@@ -1,3 +1,4 @@
+import type { Unread, UnreadPart } from '../../kube/readable-pages.ts'
 import type { Reader } from '../../kube/cluster.ts'
 import { openOverrides } from '../../engine/overrides.ts'
 import { narrowedLine } from '../../output/kvup-words.ts'
@@ -30,7 +31,7 @@ export interface Foretold {
   totals: ForecastTotals
   current: number
   time: WholeTime | undefined
-  unread: { namespace?: string; what: string; why: string }[]
+  unread: Unread[]
   remarks: string[]
 }
 
@@ -121,7 +122,7 @@ export interface ForecastDocument {
   }
   /** How long the whole takes, in seconds; absent: nothing moves, or it is not known. */
   seconds?: Span
-  unread: readonly { namespace?: string; what: string; why: string }[]
+  unread: readonly UnreadPart[]
   remarks: readonly string[]
   next?: string
 }

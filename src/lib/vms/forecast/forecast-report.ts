@@ -1,13 +1,12 @@
-import type { Reader } from '../../kube/cluster.ts'
+import { type Reader, orUnserved } from '../../kube/cluster.ts'
 import {
   type VirtualMachine,
   type VirtualMachineInstance,
   VirtualMachineInstances,
   VirtualMachines,
 } from '../../kube/kinds/kubevirt-kinds.ts'
-import { isNotFound } from '../../kube/errors.ts'
 import { runStrategyOf, Vms } from '../vm.ts'
-import { pagesAllowed } from '../../kube/readable-pages.ts'
+import { pagesAllowed, type Unread } from '../../kube/readable-pages.ts'
 import { reason } from '../vm-outlook.ts'
 import { type ForecastItem, judgePage, type Judging, outcomes, plainItem } from './vm-forecast.ts'
 import type { OutcomeCounts } from '../workload-updater.ts'
@@ -25,7 +24,7 @@ export interface ForecastPage {
   /** VMIs of the page, with their items in the same order. */
   vmis: readonly VirtualMachineInstance[]
   current: number
-  unread: readonly { namespace: string; what: string; why: string }[]
+  unread: readonly Unread[]
 }
 
 const empty: ForecastPage = { items: [], vmis: [], current: 0, unread: [] }
@@ -43,14 +42,6 @@ export async function* listForecast(
   yield* orUnserved(down(reader, wanted))
 }
 
-async function* orUnserved(pages: AsyncIterable<ForecastPage>): AsyncGenerator<ForecastPage> {
-  try {
-    yield* pages
-  } catch (error) {
-    if (!isNotFound(error)) throw error
-  }
-}
-
 async function* instancesIn(
   reader: Reader,
   wanted: Wanted,
@@ -60,7 +51,7 @@ async function* instancesIn(
   const before = new Set<string>()
   const kept: ForecastPage[] = []
   for await (const page of pagesAllowed(reader, VirtualMachineInstances, placeOf(wanted)))
-    if ('unread' in page) yield refused(page.unread, 'virtualmachineinstances', page.why.message)
+    if ('unread' in page) yield { ...empty, unread: [page.unread] }
     else {
       const isCurrent = await wanted.isCurrent
       const due = page.items.filter((vmi) => !isOver(vmi) && !isCurrent(vmi))
@@ -102,11 +93,6 @@ async function judgedAgain(
 
 const placeOf = ({ namespace, labels }: Wanted) => ({ namespace, labels })
 
-const refused = (namespace: string, what: string, why: string): ForecastPage => ({
-  ...empty,
-  unread: [{ namespace, what, why }],
-})
-
 /** Its VM, if it has one, is told as down. */
 const isOver = ({ status }: VirtualMachineInstance) =>
   status?.phase === 'Succeeded' || status?.phase === 'Failed'
@@ -120,7 +106,7 @@ function newlyUnread({ unread }: Vms, before: Set<string>): ForecastPage['unread
 async function* down(reader: Reader, wanted: Wanted): AsyncGenerator<ForecastPage> {
   for await (const page of pagesAllowed(reader, VirtualMachines, placeOf(wanted)))
     yield 'unread' in page
-      ? refused(page.unread, 'virtualmachines', page.why.message)
+      ? { ...empty, unread: [page.unread] }
       : { ...empty, items: page.items.filter(isDown).map(downItem) }
 }
 

@@ -1,13 +1,14 @@
+import type { Taint } from '../../kube/kinds/core-kinds.ts'
 import { condition } from '../../kube/object.ts'
 import type { Place, Places } from './cluster-room.ts'
 import type { Reader } from '../../kube/cluster.ts'
 import { Pods } from '../../kube/kinds/workload-kinds.ts'
 import { readAhead } from '../../kube/read-cache.ts'
 import { whyUnknown } from '../../kube/known.ts'
-import type { Node } from '../../kube/kinds/core-kinds.ts'
-import { fitsTerms, type LabelSelector, type NodeTerm, selectorText } from '../../kube/selectors.ts'
+import type { Node, Toleration } from '../../kube/kinds/core-kinds.ts'
+import { fitsTerms, type LabelSelector, type NodeTerm, selectorText, required } from '../../kube/selectors.ts'
 import type { KubeVirt, VirtualMachineInstance } from '../../kube/kinds/kubevirt-kinds.ts'
-import { guestMemory } from '../../kubevirt/snapshot.ts'
+import { guestMemory, machineTypeLabel } from '../../kubevirt/snapshot.ts'
 import { quantity } from '../../kube/quantity.ts'
 import { vcpusOf } from '../../kubevirt/vm-traits.ts'
 
@@ -45,9 +46,7 @@ export async function placeFor(
   return { refusals: [...refusals].toSorted(([, a], [, b]) => b - a) }
 }
 
-type PlacementRule = (place: Place, demand: Demand) => string | undefined | false
-
-const placementRules: readonly PlacementRule[] = [
+const placementRules: readonly ((place: Place, demand: Demand) => string | undefined | false)[] = [
   ({ spec }) => spec?.unschedulable === true && 'cordoned',
   (place) => condition(place, 'Ready')?.status !== 'True' && 'not ready',
   ({ metadata }) => metadata.labels?.['kubevirt.io/schedulable'] !== 'true' && 'virt-handler does not answer',
@@ -198,15 +197,6 @@ function refusalBy({ apart }: PodTerm, met: boolean): string | undefined {
   return met ? undefined : 'pod affinity'
 }
 
-interface Toleration {
-  key?: string
-  operator?: string
-  value?: string
-  effect?: string
-}
-
-type Taint = NonNullable<NonNullable<Node['spec']>['taints']>[number]
-
 /** The first taint that keeps a pod away; a preference keeps nobody away. */
 function refusingTaint({ spec }: Node, tolerations: readonly Toleration[]): Taint | undefined {
   return spec?.taints?.find(
@@ -247,8 +237,6 @@ export interface Demand {
   /** Read only where the pod is to end first: who migrates takes none along. */
   volumes?: readonly BoundVolume[]
 }
-
-const required = 'requiredDuringSchedulingIgnoredDuringExecution'
 type Required<T> = { [required]?: T }
 
 interface Affinity {
@@ -287,12 +275,10 @@ export function demandOf(
   }
 }
 
-function podTerms({ podAffinity, podAntiAffinity }: Affinity, own: string): PodTerm[] {
-  return [
-    ...(podAffinity?.[required] ?? []).flatMap((term) => podTerm(term, own, false)),
-    ...(podAntiAffinity?.[required] ?? []).flatMap((term) => podTerm(term, own, true)),
-  ]
-}
+const podTerms = ({ podAffinity, podAntiAffinity }: Affinity, own: string): PodTerm[] => [
+  ...(podAffinity?.[required] ?? []).flatMap((term) => podTerm(term, own, false)),
+  ...(podAntiAffinity?.[required] ?? []).flatMap((term) => podTerm(term, own, true)),
+]
 
 /** One that selects namespaces by their labels is not judged. */
 function podTerm(
@@ -306,7 +292,6 @@ function podTerm(
 }
 
 const hostModel = 'host-model-cpu.node.kubevirt.io/'
-const machineType = 'machine-type.node.kubevirt.io/'
 
 /** lab "Seen with workloads" 8. What the node of today does not tell is not asked of another one. */
 function neededLabels(vmi: VirtualMachineInstance, from: Readonly<Record<string, string>>): Demand['labels'] {
@@ -317,7 +302,9 @@ function neededLabels(vmi: VirtualMachineInstance, from: Readonly<Record<string,
   const type = machine?.type
   return [
     ...cpuLabels(cpu?.model, all),
-    ...(type && tells(machineType) ? [{ key: machineType + type, means: `machine type ${type}` }] : []),
+    ...(type && tells(machineTypeLabel)
+      ? [{ key: machineTypeLabel + type, means: `machine type ${type}` }]
+      : []),
     ...(cpu?.dedicatedCpuPlacement ? [{ key: 'cpumanager', means: 'a CPU manager' }] : []),
   ]
 }

@@ -1,4 +1,4 @@
-import type { Reader, Where } from '../../kube/cluster.ts'
+import { type Reader, type Where, orUnserved } from '../../kube/cluster.ts'
 import type { Node } from '../../kube/kinds/core-kinds.ts'
 import {
   type KubeVirt,
@@ -9,7 +9,6 @@ import {
 import { parseImage } from '../../kubevirt/installation.ts'
 import { versionOf } from '../../releases/release-versions.ts'
 import { outdatedOnes } from '../../kubevirt/snapshot.ts'
-import { isNotFound } from '../../kube/errors.ts'
 import { clusterEvictionOf, isOfVm, lostData, placeBehind, restartLine, type Vm, vmName, Vms } from '../vm.ts'
 import {
   decisionOf,
@@ -33,7 +32,7 @@ import {
 } from './migration-time.ts'
 import { forbiddenBy, nodesIn, readRoom, refusedBy, type Room } from './cluster-room.ts'
 import { counted } from '../../kube/text.ts'
-import type { HopFinding } from '../../releases/hop-findings.ts'
+import { type HopFinding, blocker } from '../../releases/hop-findings.ts'
 import { type Outlook, outlookOf, type Reason, reason } from '../vm-outlook.ts'
 import { condition } from '../../kube/object.ts'
 import { demandOf, domainOf, placeFor, refusalsText, startDemandOf } from './launcher-placement.ts'
@@ -122,14 +121,9 @@ async function judgingOf(
   return { rules, room, speed: speedOf(kubevirt), ...jointly(room, kubevirt) }
 }
 
-interface Judged {
-  vmi: VirtualMachineInstance
-  outcome: Outcome | undefined
-}
-
 function take(
   found: Found,
-  { vmi, outcome }: Judged,
+  { vmi, outcome }: { vmi: VirtualMachineInstance; outcome: Outcome | undefined },
   { launcher, installs }: Pick<ForecastQuestion, 'launcher' | 'installs'>,
 ): void {
   const name = vmName(vmi)
@@ -198,12 +192,8 @@ export function forecastText(forecast: Forecast, { upTo = forecast.upTo ?? false
 }
 
 async function* running(reader: Reader, where: Where): AsyncGenerator<readonly VirtualMachineInstance[]> {
-  try {
-    for await (const page of reader.pages(VirtualMachineInstances, where))
-      yield page.items.filter((vmi) => vmi.status?.phase === 'Running')
-  } catch (error) {
-    if (!isNotFound(error)) throw error
-  }
+  for await (const page of orUnserved(reader.pages(VirtualMachineInstances, where)))
+    yield page.items.filter((vmi) => vmi.status?.phase === 'Running')
 }
 
 /** Giving Evict back interrupts VMs: that is accepted by name, not by --yes (contract "Temporary changes"). */
@@ -213,15 +203,12 @@ export function evictionFinding(
   remedy: readonly string[] = [],
 ): readonly HopFinding[] {
   if (!methods.includes('Evict') || forecast.interrupted.length === 0) return []
-  return [
-    {
-      id: 'evictions',
-      level: 'blocker',
-      summary: `Evict is among workloadUpdateMethods: when automatic VM updates resume, KubeVirt ${forecastText(forecast)}`,
-      objects: forecast.interrupted.slice(0, 20),
-      remedy,
-    },
-  ]
+  return blocker({
+    id: 'evictions',
+    summary: `Evict is among workloadUpdateMethods: when automatic VM updates resume, KubeVirt ${forecastText(forecast)}`,
+    objects: forecast.interrupted.slice(0, 20),
+    remedy,
+  })
 }
 
 /**
@@ -230,14 +217,11 @@ export function evictionFinding(
 function newerLaunchersFinding(methods: readonly string[], { counts }: Forecast): readonly HopFinding[] {
   const { restart = 0 } = counts
   if (!methods.includes('LiveMigrate') || restart === 0) return []
-  return [
-    {
-      id: 'newer-launchers',
-      level: 'blocker',
-      summary: `${counted(restart, 'VM', ['runs', 'run'])} a newer virt-launcher than KubeVirt: with automatic VM updates KubeVirt forever retries to migrate ${restart === 1 ? 'it' : 'each'} to the older one, and fails`,
-      remedy: ['kvup workloads outdated     lists them, and the line that restarts them'],
-    },
-  ]
+  return blocker({
+    id: 'newer-launchers',
+    summary: `${counted(restart, 'VM', ['runs', 'run'])} a newer virt-launcher than KubeVirt: with automatic VM updates KubeVirt forever retries to migrate ${restart === 1 ? 'it' : 'each'} to the older one, and fails`,
+    remedy: ['kvup workloads outdated     lists them, and the line that restarts them'],
+  })
 }
 
 /** What stands against resuming automatic VM updates with these methods: what `kvup workloads resume-updates` refuses for, and all that offers that line asks here first. */
@@ -251,13 +235,11 @@ export const resumingFindings = (
 ]
 
 /** What these methods do with what is outdated already. */
-export function forecastOutdated(
+export const forecastOutdated = (
   reader: Reader,
   kubevirt: KubeVirt,
   methods: readonly string[],
-): Promise<Forecast> {
-  return forecastUpdates(reader, { kubevirt, methods }, outdatedOnes)
-}
+): Promise<Forecast> => forecastUpdates(reader, { kubevirt, methods }, outdatedOnes)
 
 /** What becomes of a VM; `is down`: it does not run, and gets the new virt-launcher when it is started. */
 export type Outcome = VmOutcome | 'is down'
@@ -480,12 +462,10 @@ function obstacleToEviction(vmi: VirtualMachineInstance, { budgets }: Room): Obs
 }
 
 /** Why it would not find a node once its pod has ended. Throws ApiError. */
-async function obstacleToReturn(
+const obstacleToReturn = async (
   vmi: VirtualMachineInstance,
   judging: Pick<Judging, 'room' | 'joint'>,
-): Promise<Obstacle | undefined> {
-  return noNode(vmi, judging, true)
-}
+): Promise<Obstacle | undefined> => noNode(vmi, judging, true)
 
 /** KubeVirt waits while there are two pods (facts 3.3). */
 function twoLaunchers(

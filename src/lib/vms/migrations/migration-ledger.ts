@@ -1,10 +1,9 @@
-import type { Reader } from '../../kube/cluster.ts'
+import { type Reader, orUnserved } from '../../kube/cluster.ts'
 import {
   type VirtualMachineInstanceMigration,
   VirtualMachineInstanceMigrations,
 } from '../../kube/kinds/kubevirt-kinds.ts'
-import { isNotFound } from '../../kube/errors.ts'
-import { pagesAllowed } from '../../kube/readable-pages.ts'
+import { pagesAllowed, type Unread } from '../../kube/readable-pages.ts'
 import { endOf, isFinished, isRunning, type Migration, migrationOf, vmOf } from './migration.ts'
 import { seconds } from '../../kube/clock.ts'
 
@@ -132,14 +131,6 @@ function failuresOf({ failed, succeededAt }: Past): readonly Migration[] {
   return failed.filter((migration) => endOf(migration) > succeededAt)
 }
 
-/** A namespace that may not be read. */
-export interface Unread {
-  namespace: string
-  /** Plural of the kind. */
-  what: string
-  why: string
-}
-
 /** What was read, and what could not be. */
 interface MigrationsRead {
   ledger: MigrationLedger
@@ -156,14 +147,9 @@ export async function readMigrations(
 ): Promise<MigrationsRead> {
   const ledger = new MigrationLedger()
   const unread: Unread[] = []
-  const what = VirtualMachineInstanceMigrations.plural
-  try {
-    for await (const page of pagesAllowed(reader, VirtualMachineInstanceMigrations, { namespace }))
-      if ('unread' in page) unread.push({ namespace: page.unread, what, why: page.why.message })
-      else fold(page.items, ledger, each)
-  } catch (error) {
-    if (!isNotFound(error)) throw error
-  }
+  for await (const page of orUnserved(pagesAllowed(reader, VirtualMachineInstanceMigrations, { namespace })))
+    if ('unread' in page) unread.push(page.unread)
+    else fold(page.items, ledger, each)
   return { ledger, unread }
 }
 

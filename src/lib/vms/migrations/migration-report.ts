@@ -13,7 +13,8 @@ import {
   whyHung,
   whyPending,
 } from './migration.ts'
-import { keptByKubeVirt, type PastMigrations, type Unread } from './migration-ledger.ts'
+import { keptByKubeVirt, type PastMigrations } from './migration-ledger.ts'
+import type { Unread } from '../../kube/readable-pages.ts'
 import type { MigrationSnapshot, Mover } from './migration-snapshot.ts'
 import { shellWord } from '../../kube/shell-line.ts'
 import { evacuationRemedy } from '../../kubevirt/diagnosis/stuck-migrations.ts'

@@ -1,4 +1,4 @@
-import type { Reader } from '../../kube/cluster.ts'
+import { type Reader, orUnserved } from '../../kube/cluster.ts'
 import {
   type KubeVirt,
   type MigrationState,
@@ -9,7 +9,8 @@ import {
 } from '../../kube/kinds/kubevirt-kinds.ts'
 import { itemsOf, known } from '../../kube/known.ts'
 import { ApiError, isNotFound } from '../../kube/errors.ts'
-import { type MigrationLedger, readMigrations, type Unread } from './migration-ledger.ts'
+import { type MigrationLedger, readMigrations } from './migration-ledger.ts'
+import type { Unread } from '../../kube/readable-pages.ts'
 import { isRunning, type Migration, type TargetPod, vmOf } from './migration.ts'
 import { outdatedLabel, unfinishedMigrations } from '../../kubevirt/snapshot.ts'
 import { placeOfVm, vmName } from '../vm.ts'
@@ -82,11 +83,7 @@ async function mayReadAll(reader: Reader): Promise<boolean> {
 
 /** Throws ApiError where migrations may not be read; a watch would wait for that right without end. */
 export async function ensureReadable(reader: Reader, namespace: string | undefined): Promise<void> {
-  try {
-    for await (const _ of reader.pages(VirtualMachineInstanceMigrations, { namespace })) return
-  } catch (error) {
-    if (!isNotFound(error)) throw error
-  }
+  for await (const _ of orUnserved(reader.pages(VirtualMachineInstanceMigrations, { namespace }))) return
 }
 
 interface Coverage {
@@ -191,12 +188,10 @@ async function readMovers(reader: Reader, vms: readonly string[]): Promise<Reado
     while (names.length > 0) (await getAll(reader, names.splice(0, atATime))).forEach(keep)
     return found
   }
-  try {
-    for await (const { items } of reader.pages(VirtualMachineInstances, { namespace: onlyOne(vms) }))
-      items.filter((vmi) => wanted.has(vmName(vmi))).forEach(keep)
-  } catch (error) {
-    if (!isNotFound(error)) throw error
-  }
+  for await (const { items } of orUnserved(
+    reader.pages(VirtualMachineInstances, { namespace: onlyOne(vms) }),
+  ))
+    items.filter((vmi) => wanted.has(vmName(vmi))).forEach(keep)
   return found
 }
 

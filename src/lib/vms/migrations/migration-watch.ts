@@ -179,13 +179,6 @@ class MigrationStream {
   }
 }
 
-interface Watching {
-  reader: Reader
-  clock: Clock
-  namespace?: string | undefined
-  signal: AbortSignal
-}
-
 /** Changes come in bursts, and each look asks for the VMIs that move. */
 const burst = 1 * seconds
 /** What is said of pods, limits and times changes without any migration. */
@@ -196,7 +189,12 @@ const readEvery = 15 * seconds
  * followed, not listed again.
  */
 export async function watchMigrations(
-  { reader, clock, namespace, signal }: Watching,
+  {
+    reader,
+    clock,
+    namespace,
+    signal,
+  }: { reader: Reader; clock: Clock; namespace?: string | undefined; signal: AbortSignal },
   snapshot: (ledger: MigrationLedger, lost: string | undefined) => Promise<void>,
 ): Promise<never> {
   const done = new AbortController()

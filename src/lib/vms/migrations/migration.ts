@@ -45,7 +45,7 @@ export interface Migration {
 }
 
 /** On what KubeVirt's workload updater makes (facts 3.2). */
-const updaterAnnotation = 'kubevirt.io/workloadUpdateMigration'
+export const updaterAnnotation = 'kubevirt.io/workloadUpdateMigration'
 const evacuationAnnotation = 'kubevirt.io/evacuationMigration'
 const volumeLabel = 'kubevirt.io/volume-update-migration'
 /** On what kvup makes. */
@@ -75,14 +75,12 @@ export function migrationOf(object: VirtualMachineInstanceMigration): Migration 
   }
 }
 
-function stateOf({ sourceNode, targetNode, startTimestamp, failureReason }: MigrationState = {}) {
-  return {
-    ...present('from', sourceNode),
-    ...present('to', targetNode),
-    ...present('startedAt', startTimestamp),
-    ...present('failureReason', failureReason),
-  }
-}
+const stateOf = ({ sourceNode, targetNode, startTimestamp, failureReason }: MigrationState = {}) => ({
+  ...present('from', sourceNode),
+  ...present('to', targetNode),
+  ...present('startedAt', startTimestamp),
+  ...present('failureReason', failureReason),
+})
 
 /** `namespace/name` of its VMI. */
 export const vmOf = ({ namespace, vmi }: Pick<Migration, 'namespace' | 'vmi'>): string =>
@@ -105,9 +103,7 @@ export const isAutomatic = ({ by }: Pick<Migration, 'by'>): boolean =>
   by === 'workload-update' || by === 'evacuation'
 
 /** When it ended, or when it was made, in ms since the epoch. */
-export function endOf({ since, createdAt }: Migration): number {
-  return Date.parse(since ?? createdAt ?? '') || 0
-}
+export const endOf = ({ since, createdAt }: Migration): number => Date.parse(since ?? createdAt ?? '') || 0
 
 function makerOf({ metadata }: VirtualMachineInstanceMigration): Maker {
   const { annotations = {}, labels = {} } = metadata
@@ -124,12 +120,10 @@ function sinceOf({ metadata, status }: VirtualMachineInstanceMigration, phase: s
   return reached?.phaseTransitionTimestamp ?? ended ?? metadata.creationTimestamp
 }
 
-function patienceOf(annotations: Record<string, string> = {}): Migration['patience'] {
-  return {
-    ...present('unschedulable', secondsIn(annotations[unschedulableAnnotation])),
-    ...present('pending', secondsIn(annotations[pendingAnnotation])),
-  }
-}
+const patienceOf = (annotations: Record<string, string> = {}): Migration['patience'] => ({
+  ...present('unschedulable', secondsIn(annotations[unschedulableAnnotation])),
+  ...present('pending', secondsIn(annotations[pendingAnnotation])),
+})
 
 function secondsIn(text: string | undefined): number | undefined {
   return text !== undefined && /^\d+$/.test(text) ? Number(text) * seconds : undefined

@@ -6,7 +6,7 @@ import {
   VirtualMachines,
 } from '../../kube/kinds/kubevirt-kinds.ts'
 import { ApiError, isNotFound } from '../../kube/errors.ts'
-import { pagesAllowed } from '../../kube/readable-pages.ts'
+import { pagesAllowed, type Unread } from '../../kube/readable-pages.ts'
 import { condition } from '../../kube/object.ts'
 import type { Entry } from '../../engine/journal.ts'
 import { lastWriter } from '../../kube/last-writer.ts'
@@ -15,13 +15,6 @@ import type { RolloutStrategy } from './rollout-strategy.ts'
 import { valueAt } from '../../kube/server-side-apply.ts'
 import { ControllerRevisions } from '../../kube/kinds/workload-kinds.ts'
 import { minutes } from '../../kube/clock.ts'
-
-/** What may not be read, and why. */
-export interface Unread {
-  namespace: string
-  what: string
-  why: string
-}
 
 /** What a page of VMs became. */
 interface RestartRequiredPage {
@@ -44,8 +37,7 @@ export async function* listRestartRequired(
   try {
     for await (const page of pagesAllowed(reader, VirtualMachines, where)) {
       if ('unread' in page) {
-        const { unread: namespace, why } = page
-        yield { items: [], unread: [{ namespace, what: 'virtualmachines', why: why.message }] }
+        yield { items: [], unread: [page.unread] }
         continue
       }
       const vms = page.items.filter(waitsForRestart)

@@ -13,7 +13,8 @@ import { minutes, seconds } from '../../kube/clock.ts'
 import { onKubeVirt, patchAt, readOwner } from '../strategy/settings-owner.ts'
 import { configMapJournal } from '../../engine/journal-config-map.ts'
 import type { Entry } from '../../engine/journal.ts'
-import type { RestartRequiredItem, Unread } from './restart-required.ts'
+import type { RestartRequiredItem } from './restart-required.ts'
+import type { Unread } from '../../kube/readable-pages.ts'
 import type { ReadCluster } from '../../kubevirt/snapshot.ts'
 import type { DryRunStep } from '../../engine/procedure-dry-run.ts'
 
@@ -72,9 +73,7 @@ function gatesIn(kubevirt: KubeVirt): readonly string[] {
 }
 
 /** Since v1.8 the condition RestartRequired goes when a VM is as it was at its start again (issues 16606 and 16719). */
-function revertingClears(version: Version | undefined): boolean {
-  return !isBefore(version, 8)
-}
+const revertingClears = (version: Version | undefined): boolean => !isBefore(version, 8)
 
 /** Lets one change what HyperConverged passes on to KubeVirt, and taints it (hco 6, night W10). */
 const jsonpatchAnnotation = 'kubevirt.kubevirt.io/jsonpatch'
@@ -360,7 +359,7 @@ export interface RestartRequiredDocument {
   revertingClears: boolean
   totals: { total: number; duringUpgrade: number; withFrozenHotplug: number; reverted: number }
   /** What may not be read: nothing is said of it. */
-  unread: readonly { namespace?: string; what: string; why: string }[]
+  unread: readonly Unread[]
   remarks: readonly string[]
   /** The command for what comes next. */
   next?: string

@@ -33,7 +33,7 @@ import {
   writeSettings,
 } from './settings-owner.ts'
 import type { KubeVirt } from '../../kube/kinds/kubevirt-kinds.ts'
-import type { HopFinding } from '../../releases/hop-findings.ts'
+import { type HopFinding, blocker, warning } from '../../releases/hop-findings.ts'
 import { type Forecast, forecastOutdated, forecastText } from '../forecast/vm-forecast.ts'
 import { versionOf } from '../../releases/release-versions.ts'
 import type { Override } from '../../engine/journal.ts'
@@ -278,15 +278,12 @@ function evictions(choice: Choice): readonly HopFinding[] {
   const { forecast } = choice
   if (forecast === undefined || !chosenMethods(choice)?.includes('Evict')) return []
   if (forecast.interrupted.length === 0) return []
-  return [
-    {
-      id: 'evictions',
-      level: 'blocker',
-      summary: `with Evict, KubeVirt now ${forecastText(forecast)}`,
-      objects: forecast.interrupted.slice(0, 20),
-      remedy: ['kvup workloads strategy set --methods LiveMigrate     leaves them running'],
-    },
-  ]
+  return blocker({
+    id: 'evictions',
+    summary: `with Evict, KubeVirt now ${forecastText(forecast)}`,
+    objects: forecast.interrupted.slice(0, 20),
+    remedy: ['kvup workloads strategy set --methods LiveMigrate     leaves them running'],
+  })
 }
 
 const gate = (choice: Choice): readonly HopFinding[] =>
@@ -295,15 +292,12 @@ const gate = (choice: Choice): readonly HopFinding[] =>
 /** The network is one of the inputs of the deployment ID (facts 2.3): virt-handler rolls, which kills migrations (facts 2.8). */
 function network({ wanted }: Choice): readonly HopFinding[] {
   if (wanted['network'] === undefined) return []
-  return [
-    {
-      id: 'migration-network-rolls',
-      level: 'warning',
-      summary:
-        'another migration network makes KubeVirt roll virt-handler on every node: migrations that run then fail',
-      remedy: ['kvup workloads migrations     shows what runs now', 'kvup status -w     follows the roll'],
-    },
-  ]
+  return warning({
+    id: 'migration-network-rolls',
+    summary:
+      'another migration network makes KubeVirt roll virt-handler on every node: migrations that run then fail',
+    remedy: ['kvup workloads migrations     shows what runs now', 'kvup status -w     follows the roll'],
+  })
 }
 
 /** What the methods mean for these VMs and for hotplug, said before the question (facts 5, issue 17329). */
@@ -332,15 +326,12 @@ function gateFinding(kubevirt: KubeVirt, wantedMethods: readonly string[]): read
   const version = versionOf(kubevirt.status?.observedKubeVirtVersion)
   const needsIt = version !== undefined && version.major === 0 && version.minor < 56
   if (!needsIt || !wantedMethods.includes('LiveMigrate') || isOn(kubevirt)) return []
-  return [
-    {
-      id: 'live-migration-gate',
-      level: 'blocker',
-      summary: `KubeVirt ${version.text} migrates nothing without the feature gate ${gateName}, which is not on`,
-      objects: [`kubevirt/${kubevirt.metadata.name}`],
-      remedy: [`add ${gateName} to spec.configuration.developerConfiguration.featureGates first`],
-    },
-  ]
+  return blocker({
+    id: 'live-migration-gate',
+    summary: `KubeVirt ${version.text} migrates nothing without the feature gate ${gateName}, which is not on`,
+    objects: [`kubevirt/${kubevirt.metadata.name}`],
+    remedy: [`add ${gateName} to spec.configuration.developerConfiguration.featureGates first`],
+  })
 }
 
 function isOn({ spec }: KubeVirt): boolean {
@@ -470,11 +461,9 @@ export interface SettingsWork {
 }
 
 /** How a document names the owner. */
-export function ownerInDocument({ kind, ref }: SettingsOwner): {
-  apiVersion: string
-  kind: string
-  name: string
-  namespace: string
-} {
-  return { apiVersion: kind.apiVersion, kind: kind.kind, name: ref.name, namespace: ref.namespace }
-}
+export const ownerInDocument = ({ kind: { apiVersion, kind }, ref }: SettingsOwner): OwnerInDocument => ({
+  apiVersion,
+  kind,
+  name: ref.name,
+  namespace: ref.namespace,
+})

@@ -11,7 +11,7 @@ import { type Manager, managerOf } from '../../kubevirt/installation.ts'
 import { ApiError, blocked, KvupError } from '../../kube/errors.ts'
 import { storedHyperConverged } from '../../openshift/hyperconverged.ts'
 import type { ReadContext, StepContext, StepState, Watched } from '../../engine/step.ts'
-import type { HopFinding } from '../../releases/hop-findings.ts'
+import { type HopFinding, blocker } from '../../releases/hop-findings.ts'
 import { readRefusal } from '../../kube/access-rights.ts'
 import { type Deployment, Deployments } from '../../kube/kinds/workload-kinds.ts'
 import { CustomResourceDefinitions } from '../../kube/kinds/extension-kinds.ts'
@@ -60,9 +60,7 @@ export function onKubeVirt(kubevirt: Owner): SettingsOwner {
 }
 
 /** Somebody else than the KubeVirt CR itself: what is written has to be passed on to it. */
-export function passesOn({ kind, kubevirt }: SettingsOwner): boolean {
-  return kind.kind !== kubevirt.kind.kind
-}
+export const passesOn = ({ kind, kubevirt }: SettingsOwner): boolean => kind.kind !== kubevirt.kind.kind
 
 /** Null and absent read as empty: only HyperConverged defaults them, and its server does so before anybody reads. */
 export function methodsIn(
@@ -78,11 +76,9 @@ export function methodsPointer({ strategy }: Pick<SettingsOwner, 'strategy'>): s
   return `/${[...strategy, 'workloadUpdateMethods'].join('/')}`
 }
 
-type Fields = Readonly<Record<string, unknown>>
-
 /** A merge patch of the fields below each path and of some annotations, refused when somebody else wrote first. A path without fields is left out. */
 export function patchAt(
-  places: readonly (readonly [path: readonly string[], fields: Fields])[],
+  places: readonly (readonly [path: readonly string[], fields: Readonly<Record<string, unknown>>])[],
   { metadata }: KubeObject,
   annotations: Readonly<Record<string, string | null>> = {},
 ): DeepPartial<SettingsHolder> {
@@ -117,13 +113,11 @@ export function showsWriters({
 }
 
 /** One that was found: each step works out anew in which version it is stored. */
-export function onHyperConverged(
+export const onHyperConverged = (
   { ref, uid }: Pick<SettingsOwner, 'ref' | 'uid'>,
   kubevirt: Owner,
   accepted: readonly string[],
-): SettingsOwner {
-  return { kind: HyperConvergeds, ref, uid, ...hyperConvergedFields.v1beta1, kubevirt, accepted }
-}
+): SettingsOwner => ({ kind: HyperConvergeds, ref, uid, ...hyperConvergedFields.v1beta1, kubevirt, accepted })
 
 /** Where there is one, it bears this name (hco 1). */
 const usualName = 'kubevirt-hyperconverged'
@@ -238,15 +232,12 @@ export function ownerFinding(owner: SettingsOwner, holding: KubeObject): readonl
   if (manager?.kind !== 'helm' && manager?.kind !== 'gitops') return []
   const whose = [manager.owner ?? manager.kind, manager.name].filter(Boolean).join(' ')
   const what = passesOn(owner) ? owner.kind.kind : 'KubeVirt'
-  return [
-    {
-      id: `managed-by-${manager.kind}`,
-      level: 'blocker',
-      summary: `${what} belongs to ${whose}: its next sync reverts what kvup writes`,
-      objects: [`${owner.kind.kind.toLowerCase()}/${owner.ref.name}`],
-      remedy: [`change ${owner.strategy.join('.')} where ${whose} has it from`],
-    },
-  ]
+  return blocker({
+    id: `managed-by-${manager.kind}`,
+    summary: `${what} belongs to ${whose}: its next sync reverts what kvup writes`,
+    objects: [`${owner.kind.kind.toLowerCase()}/${owner.ref.name}`],
+    remedy: [`change ${owner.strategy.join('.')} where ${whose} has it from`],
+  })
 }
 
 /**

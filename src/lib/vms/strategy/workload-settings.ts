@@ -93,13 +93,10 @@ export function effectiveSettings(
   ]
 }
 
-interface SettingsSource {
-  owner: SettingsOwner
-  holding: KubeObject
-  kubevirt: KubeVirt
-}
-
-function effective(setting: Setting, { owner, holding, kubevirt }: SettingsSource): EffectiveSetting {
+function effective(
+  setting: Setting,
+  { owner, holding, kubevirt }: { owner: SettingsOwner; holding: KubeObject; kubevirt: KubeVirt },
+): EffectiveSetting {
   const { name } = setting
   const path = [...owner[setting.in], name]
   const inEffect = valueAt(kubevirt, [...kubeVirtFields[setting.in], name])
@@ -213,9 +210,7 @@ export function sameValue({ is }: Pick<Setting, 'is'>, one: unknown, other: unkn
 }
 
 /** HyperConverged passes an empty list on as none (hco 5). */
-function methodsFrom(value: unknown): readonly string[] {
-  return Array.isArray(value) ? value.map(String) : []
-}
+const methodsFrom = (value: unknown): readonly string[] => (Array.isArray(value) ? value.map(String) : [])
 
 function comparable(is: Setting['is'], value: unknown): unknown {
   if (is === 'quantity') return quantity(value) ?? value

@@ -328,20 +328,16 @@ export function restoredVm(
     ...ref,
     outcome: leave ? 'closed' : 'restored',
     changes: leave ? [] : fields.map((field) => `${fieldName(field.path)} back to ${wasText(field)}`),
-    ...(runsWithOverrides && !leave && { runsWithOverrides, next: restartOf(ref) }),
+    ...(runsWithOverrides && !leave && { runsWithOverrides, next: restartLine(ref) }),
   }
 }
 
-const restartOf = (ref: SavedVmOverride['ref']) => restartLine(ref)
-
-export function vmThatAsks({ ref, overrideStatus: state }: SavedVmOverride): RestoredVm {
-  return {
-    ...ref,
-    outcome: 'asks',
-    changes: [],
-    ...(state.is !== 'to-restore' && { why: state.why, reason: state.id }),
-  }
-}
+export const vmThatAsks = ({ ref, overrideStatus: state }: SavedVmOverride): RestoredVm => ({
+  ...ref,
+  outcome: 'asks',
+  changes: [],
+  ...(state.is !== 'to-restore' && { why: state.why, reason: state.id }),
+})
 
 export function someAsk(asking: readonly SavedVmOverride[]): KvupError {
   const told = asking.map(vmThatAsks)

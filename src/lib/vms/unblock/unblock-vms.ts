@@ -1,4 +1,4 @@
-import type { Reader, Ref } from '../../kube/cluster.ts'
+import { type Reader, type Ref, orUnserved } from '../../kube/cluster.ts'
 import {
   type VirtualMachine,
   type VirtualMachineInstance,
@@ -32,8 +32,8 @@ import { condition } from '../../kube/object.ts'
 import { isOfVm, lostData, restartLine, runStrategyOf } from '../vm.ts'
 import { effectiveEviction } from '../workload-updater.ts'
 import { readAhead } from '../../kube/read-cache.ts'
-import { blocked, isNotFound } from '../../kube/errors.ts'
-import type { HopFinding } from '../../releases/hop-findings.ts'
+import { blocked } from '../../kube/errors.ts'
+import { type HopFinding, blocker } from '../../releases/hop-findings.ts'
 import type { DryRunStep } from '../../engine/procedure-dry-run.ts'
 
 interface Lending {
@@ -235,24 +235,17 @@ export async function listBlockers(
 ): Promise<Blockers> {
   const vms: VmRef[] = []
   const bare: VmRef[] = []
-  try {
-    for await (const { items } of readAhead(reader.pages(VirtualMachineInstances, { namespace })))
-      for (const vmi of items.filter((one) => isDenied(one, clusterEviction)))
-        (isOfVm(vmi) ? vms : bare).push(refOf(vmi))
-  } catch (error) {
-    if (!isNotFound(error)) throw error
-  }
+  for await (const { items } of orUnserved(readAhead(reader.pages(VirtualMachineInstances, { namespace }))))
+    for (const vmi of items.filter((one) => isDenied(one, clusterEviction)))
+      (isOfVm(vmi) ? vms : bare).push(refOf(vmi))
   return { vms, bare }
 }
 
 /** Whether an eviction of this VMI is denied: it runs, cannot migrate, and is to be migrated (facts 3.4). */
-function isDenied(vmi: VirtualMachineInstance, clusterEviction: string | undefined): boolean {
-  return (
-    vmi.status?.phase === 'Running' &&
-    effectiveEviction(vmi, { clusterEviction }) === 'LiveMigrate' &&
-    condition(vmi, 'LiveMigratable')?.status === 'False'
-  )
-}
+const isDenied = (vmi: VirtualMachineInstance, clusterEviction: string | undefined): boolean =>
+  vmi.status?.phase === 'Running' &&
+  effectiveEviction(vmi, { clusterEviction }) === 'LiveMigrate' &&
+  condition(vmi, 'LiveMigratable')?.status === 'False'
 
 /**
  * A VM that may be evicted may lose what it keeps in its pod: that is never agreed to by --yes alone (night W2). `reads`: of those that
@@ -268,15 +261,12 @@ export function unblockFindings(reads: readonly VmRead[]): readonly HopFinding[]
   const [first] = losing
   if (first === undefined) return []
   const names = `${losing.slice(0, 3).join(', ')}${losing.length > 3 ? ', …' : ''}`
-  return [
-    {
-      id: 'data-loss',
-      level: 'blocker',
-      summary: `once ${losing.length === 1 ? 'it is' : 'they are'} restarted or evicted, data on volumes in the pod is lost: ${names}`,
-      remedy: ['kvup explain data-loss'],
-      objects: losing,
-    },
-  ]
+  return blocker({
+    id: 'data-loss',
+    summary: `once ${losing.length === 1 ? 'it is' : 'they are'} restarted or evicted, data on volumes in the pod is lost: ${names}`,
+    remedy: ['kvup explain data-loss'],
+    objects: losing,
+  })
 }
 
 /** One VM. */

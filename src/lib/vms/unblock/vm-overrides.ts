@@ -4,8 +4,7 @@ import {
   VirtualMachineInstances,
   VirtualMachines,
 } from '../../kube/kinds/kubevirt-kinds.ts'
-import type { DeepPartial, Reader, Where } from '../../kube/cluster.ts'
-import { isNotFound } from '../../kube/errors.ts'
+import { type DeepPartial, type Reader, type Where, orUnserved } from '../../kube/cluster.ts'
 import { shellWord } from '../../kube/shell-line.ts'
 
 /** On the VM, written in the same patch as the change: an override that cannot be lost without it (contract "Temporary changes"). */
@@ -30,17 +29,13 @@ export const noteOff = {
 
 /** The VMs that carry a note, of one namespace or of all, by lists that the server narrows. Throws ApiError; no VMs where KubeVirt is not served. */
 export async function* notedVms(reader: Reader, namespace?: string): AsyncGenerator<VirtualMachine> {
-  try {
-    yield* labelled(reader, { namespace, labels: overrideLabel })
-    for await (const vm of labelled(reader, { namespace, labels: formerKey }))
-      if (vm.metadata.labels?.[overrideLabel] === undefined) yield vm
-  } catch (error) {
-    if (!isNotFound(error)) throw error
-  }
+  yield* labelled(reader, { namespace, labels: overrideLabel })
+  for await (const vm of labelled(reader, { namespace, labels: formerKey }))
+    if (vm.metadata.labels?.[overrideLabel] === undefined) yield vm
 }
 
 async function* labelled(reader: Reader, where: Where): AsyncGenerator<VirtualMachine> {
-  for await (const { items } of reader.pages(VirtualMachines, where)) yield* items
+  for await (const { items } of orUnserved(reader.pages(VirtualMachines, where))) yield* items
 }
 
 /** The fields of a VM that kvup borrows, by JSON pointer. */

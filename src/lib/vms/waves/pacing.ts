@@ -1,3 +1,4 @@
+import { someOf } from '../../kube/text.ts'
 import { spanText } from '../../kube/duration.ts'
 import type { Candidate } from './waves.ts'
 import { minutes, seconds } from '../../kube/clock.ts'
@@ -184,11 +185,7 @@ export function stopOf(conditions: PacingState): Stop | undefined {
   return undefined
 }
 
-const few = 5
-
-function listed(vms: readonly string[]): string {
-  return `${vms.slice(0, few).join(', ')}${vms.length > few ? ` and ${vms.length - few} more` : ''}`
-}
+const listed = (vms: readonly string[]): string => someOf(vms, vms.length, 5)
 
 /** VMs that failed for the same reason are named together: it is mostly one (night W5). */
 function told(failed: readonly FailedVm[]): string {

@@ -1,7 +1,7 @@
 import type { Procedure, ReadContext } from '../../engine/step.ts'
 import { type Wave } from './waves.ts'
 import { type RestartRun, type RestartSnapshot } from './restart-run.ts'
-import type { Unread } from '../migrations/migration-ledger.ts'
+import type { Unread } from '../../kube/readable-pages.ts'
 import { placeOfVm } from '../vm.ts'
 import { counted } from '../../kube/text.ts'
 import { waveStep, wavesLeft } from './wave-step.ts'

@@ -16,16 +16,14 @@ import {
   type RestartWithState,
   type ReturnRoom,
 } from './vm-restart.ts'
-import type { Unread } from '../migrations/migration-ledger.ts'
 import type { FailedVm, Pacing, Stop, Traffic } from './pacing.ts'
 import { waitsForRestart } from '../rollout/restart-required.ts'
 import { type Candidate, candidateOf, otherCanaryLine, type WaveRunWanted } from './waves.ts'
-import type { Reader } from '../../kube/cluster.ts'
+import { type Reader, orUnserved } from '../../kube/cluster.ts'
 import { condition } from '../../kube/object.ts'
-import { isNotFound } from '../../kube/errors.ts'
 import { lostData, runStrategyOf, vmName } from '../vm.ts'
 import { isMigrating } from '../workload-updater.ts'
-import { pagesAllowed } from '../../kube/readable-pages.ts'
+import { pagesAllowed, type Unread } from '../../kube/readable-pages.ts'
 import { narrowedLine } from '../../output/kvup-words.ts'
 import { resumeLine } from '../../engine/change.ts'
 import type { WaveRun, WaveSnapshot } from './wave-step.ts'
@@ -248,15 +246,9 @@ async function* instancesOf(
   if (waiting.size === 0) return
   const { namespace } = wanted.selection
   for await (const page of pagesAllowed(reader, VirtualMachineInstances, { namespace }))
-    if ('unread' in page) unread.push(refusedIn(VirtualMachineInstances.plural, page))
+    if ('unread' in page) unread.push(page.unread)
     else yield* page.items
 }
-
-const refusedIn = (what: string, { unread, why }: { unread: string; why: Error }): Unread => ({
-  namespace: unread,
-  what,
-  why: why.message,
-})
 
 function whyNone(vm: string, unread: readonly Unread[]): string {
   const refused = unread.find(({ namespace }) => vm.startsWith(`${namespace}/`))
@@ -271,13 +263,9 @@ async function waitingVms(
   unread: Unread[],
 ): Promise<Map<string, Waiting>> {
   const waiting = new Map<string, Waiting>()
-  try {
-    for await (const page of pagesAllowed(reader, VirtualMachines, { namespace, labels }))
-      if ('unread' in page) unread.push(refusedIn(VirtualMachines.plural, page))
-      else page.items.filter(waitsForRestart).forEach((vm) => waiting.set(vmName(vm), waitingOf(vm)))
-  } catch (error) {
-    if (!isNotFound(error)) throw error
-  }
+  for await (const page of orUnserved(pagesAllowed(reader, VirtualMachines, { namespace, labels })))
+    if ('unread' in page) unread.push(page.unread)
+    else page.items.filter(waitsForRestart).forEach((vm) => waiting.set(vmName(vm), waitingOf(vm)))
   return waiting
 }
 

@@ -1,10 +1,5 @@
-import {
-  type MigrationLedger,
-  type ObservedMoves,
-  triedAgainAt,
-  type Unread,
-} from '../migrations/migration-ledger.ts'
-import { type Candidate, candidateOf } from './waves.ts'
+import { type MigrationLedger, type ObservedMoves, triedAgainAt } from '../migrations/migration-ledger.ts'
+import { type Candidate, candidateOf, bornAt } from './waves.ts'
 import type { FailedVm, Traffic } from './pacing.ts'
 import { endOf, isFinished, migrationOf, vmOf } from '../migrations/migration.ts'
 import { type Against, askRestart, type Begun, type Restart, type RestartState } from './vm-restart.ts'
@@ -27,7 +22,7 @@ import {
   vmName,
   type Vms,
 } from '../vm.ts'
-import { pagesAllowed } from '../../kube/readable-pages.ts'
+import { pagesAllowed, type Unread } from '../../kube/readable-pages.ts'
 import { shellWord } from '../../kube/shell-line.ts'
 import { leftOutText } from '../../output/kvup-words.ts'
 import { outlookOf } from '../vm-outlook.ts'
@@ -164,7 +159,7 @@ export async function readFleet(
   const sorted = new Sorted(wanted, rules)
   try {
     for await (const page of pagesAllowed(reader, VirtualMachineInstances, outdatedIn(wanted.selection)))
-      if ('unread' in page) sorted.unread.push(refusedIn(page.unread, page.why.message))
+      if ('unread' in page) sorted.unread.push(page.unread)
       else await sorted.addAll(page.items, vmCache)
   } catch (error) {
     if (!isNotFound(error)) throw error
@@ -173,12 +168,6 @@ export async function readFleet(
     sorted.unread.push({ namespace: place, what: 'virtualmachines', why })
   return sorted
 }
-
-const refusedIn = (namespace: string, why: string): Unread => ({
-  namespace,
-  what: VirtualMachineInstances.plural,
-  why,
-})
 
 class Sorted implements Fleet {
   readonly candidates = new Map<string, Candidate>()
@@ -339,13 +328,10 @@ function wasForNothing(
   const [last] = migrations
     .filter(({ status }) => status?.phase === 'Succeeded')
     .sort((a, b) => endOf(migrationOf(b)) - endOf(migrationOf(a)))
-  if (last === undefined || endOf(migrationOf(last)) < madeAt({ metadata })) return false
+  if (last === undefined || endOf(migrationOf(last)) < bornAt({ metadata })) return false
   if (launcherOf(last) !== (launcher ?? '')) return false
-  return launcher !== undefined || madeAt(last) >= since
+  return launcher !== undefined || bornAt(last) >= since
 }
-
-const madeAt = ({ metadata }: Pick<VirtualMachineInstance, 'metadata'>) =>
-  Date.parse(metadata.creationTimestamp ?? '') || 0
 
 const onItsWay: Begun = { is: 'not-needed', why: 'its migration is running' }
 

@@ -1,3 +1,4 @@
+import type { Unread } from '../../kube/readable-pages.ts'
 import { type Candidate, otherCanaryLine, type WaveRunWanted } from './waves.ts'
 import {
   type KubeVirt,
@@ -11,12 +12,7 @@ import { itemsOf, known as asKnown } from '../../kube/known.ts'
 import type { ReadContext, StepContext } from '../../engine/step.ts'
 import type { Releases } from '../../releases/releases.ts'
 import { ApiError, blocked, type KvupError } from '../../kube/errors.ts'
-import {
-  type MigrationLedger,
-  ObservedMoves,
-  readMigrations,
-  type Unread,
-} from '../migrations/migration-ledger.ts'
+import { type MigrationLedger, ObservedMoves, readMigrations } from '../migrations/migration-ledger.ts'
 import { type Migration, migrationLimits } from '../migrations/migration.ts'
 import { placeOfVm, Vms } from '../vm.ts'
 import { readAround, rulesFrom } from '../workload-updater.ts'

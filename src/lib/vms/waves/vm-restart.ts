@@ -12,7 +12,7 @@ import type { Reader } from '../../kube/cluster.ts'
 import { condition } from '../../kube/object.ts'
 import { outdatedLabel } from '../../kubevirt/snapshot.ts'
 import type { Entry } from '../../engine/journal.ts'
-import type { HopFinding } from '../../releases/hop-findings.ts'
+import { type HopFinding, blocker } from '../../releases/hop-findings.ts'
 import { known } from '../../kube/known.ts'
 import {
   type BoundVolume,
@@ -179,15 +179,12 @@ export function dataLoss(
   const losing = [...loses].filter(([, volumes]) => volumes.length > 0)
   if (losing.length === 0) return []
   const who = losing.length === 1 ? '1 VM' : `${losing.length} VMs`
-  return [
-    {
-      id: 'data-loss',
-      level: 'blocker',
-      summary: `a restart of ${who} loses the data on volumes in its pod`,
-      objects: losing.slice(0, 20).map(([vm, volumes]) => `${vm} (${volumes.join(', ')})`),
-      remedy: [otherwise],
-    },
-  ]
+  return blocker({
+    id: 'data-loss',
+    summary: `a restart of ${who} loses the data on volumes in its pod`,
+    objects: losing.slice(0, 20).map(([vm, volumes]) => `${vm} (${volumes.join(', ')})`),
+    remedy: [otherwise],
+  })
 }
 
 /** Where a VM could start again after its pod has ended: asked before each restart (night W2). What may not be read refuses nothing. */

@@ -10,7 +10,7 @@ import { evictionFinding, forecastOutdated } from '../forecast/vm-forecast.ts'
 import { dataLoss } from './vm-restart.ts'
 import type { UpdateSnapshot } from './update-fleet.ts'
 import type { DryRunStep } from '../../engine/procedure-dry-run.ts'
-import type { Unread } from '../migrations/migration-ledger.ts'
+import type { Unread } from '../../kube/readable-pages.ts'
 import type { Order, ShownWave, Wave, WaveBy, WaveRunWanted } from './waves.ts'
 import type { RestartedVm, RestartTotals } from './restart-procedure.ts'
 import type { Access, Cluster, Reader } from '../../kube/cluster.ts'
@@ -176,13 +176,11 @@ export async function pausesUpdates({ owner, holding, environment }: SettingsWor
 }
 
 /** What was asked for; where KubeVirt's own updater is followed, what it shuts down is told of as well. */
-export function wantedOf(
+export const wantedOf = (
   { wanted }: TypedUpdate,
   { watchOnly }: UpdateOptions,
   { owner, holding }: SettingsWork,
-): UpdateWanted {
-  return watchOnly ? { ...wanted, restart: methodsIn(holding, owner).includes('Evict') } : wanted
-}
+): UpdateWanted => (watchOnly ? { ...wanted, restart: methodsIn(holding, owner).includes('Evict') } : wanted)
 
 /** What speaks against it: data that a restart loses, evictions once the methods are given back, an owner that undoes the hold. */
 export async function updateFindings(

@@ -42,20 +42,14 @@ export interface WaveRun {
   /** Absent: no wave waits for an alert. */
   readonly alerts?: WaveAlerts | undefined
   readonly risk: Step['risk']
-  readonly words: WaveWords
+  /** What its waves say: `2 moved, 1 failed`, `waiting for demo/web to be through`. */
+  readonly words: { done: string; failed: string; awaited: string }
   /** Throws ApiError. */
   readWave(cx: ReadContext): Promise<WaveSnapshot>
   /** Begins one; a refusal is remembered as a failure of this VM. */
   begin(cx: StepContext, one: Candidate, canary: boolean): Promise<Begun>
   /** Commands that show what stopped it, and how it goes on. */
   remedy(stop: Stop, snapshot: Pick<WaveSnapshot, 'split' | 'failed' | 'candidates'>): readonly string[]
-}
-
-/** What its waves say: `2 moved, 1 failed`, `waiting for demo/web to be through`. */
-interface WaveWords {
-  done: string
-  failed: string
-  awaited: string
 }
 
 /** Everything that a wave is decided by, read at one time. Times in ms since the epoch. */

@@ -1,4 +1,4 @@
-import type { LabelTest } from '../../kube/object.ts'
+import type { KubeObject, LabelTest } from '../../kube/object.ts'
 import type { Pacing } from './pacing.ts'
 import { valueAt } from '../../kube/server-side-apply.ts'
 import type { VirtualMachineInstance } from '../../kube/kinds/kubevirt-kinds.ts'
@@ -155,7 +155,9 @@ export function candidateOf(
 }
 
 const nodeOf = ({ status }: VirtualMachineInstance) => (status?.nodeName ? { node: status.nodeName } : {})
-const bornAt = ({ metadata }: VirtualMachineInstance) => Date.parse(metadata.creationTimestamp ?? '') || 0
+/** ms since the epoch; 0 where it does not say. */
+export const bornAt = ({ metadata }: Pick<KubeObject, 'metadata'>) =>
+  Date.parse(metadata.creationTimestamp ?? '') || 0
 
 /** KV:staging/src/kubevirt.io/api/core/v1, DefaultGracePeriodSeconds. */
 const usualGrace = 30

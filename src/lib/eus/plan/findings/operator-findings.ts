@@ -1,3 +1,4 @@
+import { blocker } from '../../../releases/hop-findings.ts'
 import type { Finding } from '../../../checks/check-definition.ts'
 import { itemsOf } from '../../../kube/known.ts'
 import {
@@ -13,7 +14,7 @@ import {
 import { manually } from '../../../upgrade/methods/olm-operator.ts'
 import { asBlockers, isMidWindow, type Judged, unreadRemedy } from '../eus-snapshot.ts'
 import { objectsOf, operatorNow, operatorParts } from '../operator-path.ts'
-import type { KubeObject } from '../../../kube/object.ts'
+import { type KubeObject, keyOf } from '../../../kube/object.ts'
 import { beingDeleted } from '../../../kubevirt/installation.ts'
 
 /** What the operator and HyperConverged say. */
@@ -39,21 +40,18 @@ function installations({ snapshot: { snapshot } }: Judged): readonly Finding[] {
   const hcos = itemsOf(hyperconverged)
   const subscriptions = itemsOf(lifecycle.subscriptions)
   if (hcos.length > 1) {
-    const found = several('HyperConvergeds', hcos.map(nameOf), 'oc get hyperconvergeds -A')
+    const found = several('HyperConvergeds', hcos.map(keyOf), 'oc get hyperconvergeds -A')
     return [{ id: 'several-hyperconvergeds', ...found }]
   }
   if (hyperconverged.known && hcos.length === 0) return [withoutOperator]
   if (itemsOf(lifecycle.clusterExtensions).length > 0) return [byExtension]
   if (subscriptions.length > 1) {
     const command = 'oc get subscriptions.operators.coreos.com -A'
-    const found = several('Subscriptions of it', subscriptions.map(nameOf), command)
+    const found = several('Subscriptions of it', subscriptions.map(keyOf), command)
     return [{ id: 'several-subscriptions', ...found }]
   }
   return lifecycle.subscriptions.known && subscriptions.length === 0 ? [withoutOlm] : []
 }
-
-const nameOf = ({ metadata }: { metadata: { namespace?: string; name: string } }): string =>
-  `${metadata.namespace ?? ''}/${metadata.name}`
 
 const several = (what: string, names: readonly string[], command: string): Omit<Finding, 'id'> => ({
   level: 'blocker',
@@ -114,28 +112,21 @@ function good({ snapshot: { snapshot, platformStatus } }: Judged): readonly Find
 }
 
 /** Nothing is borrowed of what somebody takes away, and no operator follows the platform for it. Named as `kvup upgrade` names it. */
-export function beingDeletedFindings({ snapshot: { snapshot } }: Judged): readonly Finding[] {
-  return [
-    ...itemsOf(snapshot.kubevirts).flatMap((one) => going('kubevirt-deleting', one)),
-    ...itemsOf(snapshot.hyperconverged).flatMap((one) => going('hyperconverged-deleting', one)),
-  ]
-}
+export const beingDeletedFindings = ({ snapshot: { snapshot } }: Judged): readonly Finding[] => [
+  ...itemsOf(snapshot.kubevirts).flatMap((one) => going('kubevirt-deleting', one)),
+  ...itemsOf(snapshot.hyperconverged).flatMap((one) => going('hyperconverged-deleting', one)),
+]
 
-type Deleting = 'kubevirt-deleting' | 'hyperconverged-deleting'
-
-function going(id: Deleting, object: KubeObject): readonly Finding[] {
+function going(id: 'kubevirt-deleting' | 'hyperconverged-deleting', object: KubeObject): readonly Finding[] {
   const resource = id.replace('-deleting', '')
   const summary = beingDeleted(`${resource}s`, object)
   if (summary === undefined) return []
-  return [
-    {
-      id,
-      level: 'blocker',
-      summary,
-      objects: [`${resource}/${object.metadata.name}`],
-      remedy: ['kvup status'],
-    },
-  ]
+  return blocker({
+    id,
+    summary,
+    objects: [`${resource}/${object.metadata.name}`],
+    remedy: ['kvup status'],
+  })
 }
 
 /** What OLM has to offer the next operator with. */

@@ -1,3 +1,4 @@
+import { warning } from '../../../releases/hop-findings.ts'
 import { makesCatalog } from '../../../releases/catalog-path.ts'
 import { fetchesGraph } from '../../../releases/update-graph.ts'
 import type { Finding } from '../../../checks/check-definition.ts'
@@ -67,15 +68,13 @@ function unproven({ chosen }: Judged): readonly Finding[] {
       level: 'not-checked',
       summary: `kvup does not know whether ${release} has an update path to ${to}: ${onlyNextHop}`,
       objects: ['clusterversion/version'],
-      remedy: withGraph(to),
+      remedy: [
+        fetchesGraph(to),
+        'kvup eus plan --graph-file graph.json     plans again, with the whole upgrade path',
+      ],
     },
   ]
 }
-
-const withGraph = (to: string): readonly string[] => [
-  fetchesGraph(to),
-  'kvup eus plan --graph-file graph.json     plans again, with the whole upgrade path',
-]
 
 const withCatalog = (minor: string | undefined): readonly string[] => [
   makesCatalog(minor),
@@ -251,27 +250,21 @@ export function onceFindings(judged: Judged): readonly Finding[] {
 function removedApis({ hops, snapshot: { snapshot } }: Judged): readonly Finding[] {
   const apis = hops.flatMap(({ removedApis: gone, minor }) => gone.map((api) => ({ ...api, minor })))
   if (apis.length > 0)
-    return [
-      {
-        id: 'removed-apis-in-use',
-        level: 'warning',
-        summary: `APIs that this upgrade removes were used in the last 24 hours: ${someOf(apis.map(({ name, requests, minor }) => `${name} (${requests} requests, removed with ${minor})`))}`,
-        objects: apis.map(({ name }) => `apirequestcount/${name}`),
-        remedy: [
-          `oc get apirequestcount ${apis[0]?.name ?? ''} -o yaml      says who asks`,
-          ...apis.slice(1, 3).map(({ name }) => `oc get apirequestcount ${name} -o yaml`),
-        ],
-      },
-    ]
-  if (snapshot.removedApis.known || hops.length === 0) return []
-  return [
-    {
+    return warning({
       id: 'removed-apis-in-use',
-      level: 'warning',
-      summary: `kvup does not know whether APIs that this upgrade removes are still in use: ${snapshot.removedApis.why}`,
-      remedy: ['oc get apirequestcounts'],
-    },
-  ]
+      summary: `APIs that this upgrade removes were used in the last 24 hours: ${someOf(apis.map(({ name, requests, minor }) => `${name} (${requests} requests, removed with ${minor})`))}`,
+      objects: apis.map(({ name }) => `apirequestcount/${name}`),
+      remedy: [
+        `oc get apirequestcount ${apis[0]?.name ?? ''} -o yaml      says who asks`,
+        ...apis.slice(1, 3).map(({ name }) => `oc get apirequestcount ${name} -o yaml`),
+      ],
+    })
+  if (snapshot.removedApis.known || hops.length === 0) return []
+  return warning({
+    id: 'removed-apis-in-use',
+    summary: `kvup does not know whether APIs that this upgrade removes are still in use: ${snapshot.removedApis.why}`,
+    remedy: ['oc get apirequestcounts'],
+  })
 }
 
 /** In front of 4.11 it blocks: behind it nothing carries the objects over any more (night E9). At 4.11 it is told, and stops no hop. */

@@ -1,3 +1,4 @@
+import { blocker } from '../../../releases/hop-findings.ts'
 import type { Finding } from '../../../checks/check-definition.ts'
 import { kubeletSkew } from '../../../openshift/platform-status.ts'
 import { itemsOf } from '../../../kube/known.ts'
@@ -38,14 +39,11 @@ export function platformFindings(judged: Judged): readonly Finding[] {
 /** Whose it is, is refused (night E10); the others are told. */
 function owned({ snapshot: { topology } }: Judged): readonly Finding[] {
   if (topology.is === 'hosted' || topology.is === 'managed')
-    return [
-      {
-        id: 'not-ours-to-update',
-        level: 'blocker',
-        summary: `this platform is updated by ${topology.owner ?? 'someone else'} (${topology.because}): kvup changes neither its ClusterVersion nor its pools`,
-        remedy: ['kvup check      says where KubeVirt alone stands'],
-      },
-    ]
+    return blocker({
+      id: 'not-ours-to-update',
+      summary: `this platform is updated by ${topology.owner ?? 'someone else'} (${topology.because}): kvup changes neither its ClusterVersion nor its pools`,
+      remedy: ['kvup check      says where KubeVirt alone stands'],
+    })
   if (topology.is !== 'unknown') return []
   return [
     {
@@ -82,34 +80,26 @@ export function isTooLong({ snapshot, route }: Pick<Judged, 'snapshot' | 'route'
 function skewed({ snapshot, route, hops }: Judged): readonly Finding[] {
   const gate = kubeletSkew(snapshot.snapshot.platform.clusterOperators)
   if (gate.is === 'no' && crossesMinor(hops))
-    return [
-      {
-        id: 'kubelets-too-old',
-        level: 'blocker',
-        summary: `the kubelets forbid the next minor (${gate.reason}): ${gate.message}`,
-        objects: ['clusteroperator/kube-apiserver'],
-        remedy: [
-          isWindowOpen(snapshot)
-            ? 'kvup eus abort      ends this EUS upgrade, and the pools follow'
-            : 'unpause the pools: their nodes then update to the current release',
-          'oc get nodes      until the kubelets are at it',
-        ],
-      },
-    ]
-  if (route.intolerant === undefined || !isTooLong({ snapshot, route })) return []
-  return [
-    {
-      id: 'window-too-long',
-      level: 'blocker',
-      summary: `a control plane of ${route.intolerant} does not support kubelets of ${snapshot.began}: pools cannot remain paused until ${route.to}`,
+    return blocker({
+      id: 'kubelets-too-old',
+      summary: `the kubelets forbid the next minor (${gate.reason}): ${gate.message}`,
+      objects: ['clusteroperator/kube-apiserver'],
       remedy: [
-        ...(isWindowOpen(snapshot)
-          ? ['kvup eus abort      ends this EUS upgrade, and the pools follow']
-          : []),
-        `kvup eus plan --to ${nearer(route)}      goes as far as the pools can remain paused`,
+        isWindowOpen(snapshot)
+          ? 'kvup eus abort      ends this EUS upgrade, and the pools follow'
+          : 'unpause the pools: their nodes then update to the current release',
+        'oc get nodes      until the kubelets are at it',
       ],
-    },
-  ]
+    })
+  if (route.intolerant === undefined || !isTooLong({ snapshot, route })) return []
+  return blocker({
+    id: 'window-too-long',
+    summary: `a control plane of ${route.intolerant} does not support kubelets of ${snapshot.began}: pools cannot remain paused until ${route.to}`,
+    remedy: [
+      ...(isWindowOpen(snapshot) ? ['kvup eus abort      ends this EUS upgrade, and the pools follow'] : []),
+      `kvup eus plan --to ${nearer(route)}      goes as far as the pools can remain paused`,
+    ],
+  })
 }
 
 /** The minor before the one that does not tolerate them, or that one alone as a plain hop. */
@@ -122,15 +112,12 @@ function gates({ hops }: Judged): readonly Finding[] {
   const open = hops.flatMap(({ adminGates }) => adminGates)
   if (open.length === 0) return []
   const told = open.map(({ name, text }) => `${name}: ${text}`).join('; ')
-  return [
-    {
-      id: 'admin-gates-open',
-      level: 'blocker',
-      summary: `the platform needs an acknowledgement from you, which kvup never gives: ${told}`,
-      objects: ['configmap/admin-gates'],
-      remedy: open.map(({ name }) => acknowledge(name)),
-    },
-  ]
+  return blocker({
+    id: 'admin-gates-open',
+    summary: `the platform needs an acknowledgement from you, which kvup never gives: ${told}`,
+    objects: ['configmap/admin-gates'],
+    remedy: open.map(({ name }) => acknowledge(name)),
+  })
 }
 
 const acknowledge = (name: string): string => {
@@ -172,23 +159,20 @@ function pausedAlready(judged: Judged): readonly Finding[] {
   const why = inWindow
     ? 'someone started an EUS upgrade by hand; kvup leaves them paused at the end'
     : 'not by kvup, which does not unpause them'
-  return [
-    {
-      id: 'pool-paused-already',
-      level: 'blocker',
-      summary: `${foreign.length === 1 ? 'pool' : 'pools'} ${names(foreign)} ${foreign.length === 1 ? 'is' : 'are'} paused: ${why}`,
-      objects: objects(foreign),
-      remedy: inWindow
-        ? [
-            ...foreign.map(
-              ({ name }) =>
-                `oc get machineconfigpool ${shellWord(name)} -o yaml --show-managed-fields     shows who paused it`,
-            ),
-            'kvup eus plan --accept pool-paused-already      continues with them paused',
-          ]
-        : foreign.map(({ name }) => unpausePool(name)),
-    },
-  ]
+  return blocker({
+    id: 'pool-paused-already',
+    summary: `${foreign.length === 1 ? 'pool' : 'pools'} ${names(foreign)} ${foreign.length === 1 ? 'is' : 'are'} paused: ${why}`,
+    objects: objects(foreign),
+    remedy: inWindow
+      ? [
+          ...foreign.map(
+            ({ name }) =>
+              `oc get machineconfigpool ${shellWord(name)} -o yaml --show-managed-fields     shows who paused it`,
+          ),
+          'kvup eus plan --accept pool-paused-already      continues with them paused',
+        ]
+      : foreign.map(({ name }) => unpausePool(name)),
+  })
 }
 
 /** One that is paused and behind is the finding above, or the window itself. */
@@ -200,15 +184,12 @@ function notUpdated({ snapshot }: Judged): readonly Finding[] {
   )
   if (busy.length === 0) return []
   const how = busy.map(({ name, updated, machines }) => `${name} (${updated} of ${machines} nodes)`)
-  return [
-    {
-      id: 'pools-not-updated',
-      level: 'blocker',
-      summary: `not every machine config pool is updated: ${how.join(', ')}. A paused pool does not get its pending changes`,
-      objects: objects(busy),
-      remedy: ['oc get machineconfigpools      until each is UPDATED=True and UPDATING=False'],
-    },
-  ]
+  return blocker({
+    id: 'pools-not-updated',
+    summary: `not every machine config pool is updated: ${how.join(', ')}. A paused pool does not get its pending changes`,
+    objects: objects(busy),
+    remedy: ['oc get machineconfigpools      until each is UPDATED=True and UPDATING=False'],
+  })
 }
 
 /** What fires already, in front of a hop. */

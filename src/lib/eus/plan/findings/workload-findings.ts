@@ -1,3 +1,4 @@
+import { blocker, warning } from '../../../releases/hop-findings.ts'
 import type { Finding } from '../../../checks/check-definition.ts'
 import { itemsOf } from '../../../kube/known.ts'
 import { evictionFinding } from '../../../vms/forecast/vm-forecast.ts'
@@ -25,23 +26,17 @@ function methodsEmpty({ snapshot }: Judged): readonly Finding[] {
   const [methods] = itemsOf(snapshot.snapshot.methods)
   if (methods === undefined || methods.length > 0 || isOverridden(snapshot, overrideId)) return []
   if (snapshot.snapshot.emptiedByKvup && snapshot.window === undefined)
-    return [
-      {
-        id: 'methods-empty-without-override',
-        level: 'blocker',
-        summary:
-          'kvup emptied workloadUpdateMethods, but the journal has no saved value: it would still be empty at the end',
-        remedy: ['kvup workloads strategy set --methods LiveMigrate     or the value that it had'],
-      },
-    ]
-  return [
-    {
+    return blocker({
       id: 'methods-empty-without-override',
-      level: 'warning',
-      summary: 'automatic VM updates are off (not by kvup): VMs remain on the old virt-launcher',
-      remedy: ['kvup workloads strategy set --methods LiveMigrate'],
-    },
-  ]
+      summary:
+        'kvup emptied workloadUpdateMethods, but the journal has no saved value: it would still be empty at the end',
+      remedy: ['kvup workloads strategy set --methods LiveMigrate     or the value that it had'],
+    })
+  return warning({
+    id: 'methods-empty-without-override',
+    summary: 'automatic VM updates are off (not by kvup): VMs remain on the old virt-launcher',
+    remedy: ['kvup workloads strategy set --methods LiveMigrate'],
+  })
 }
 
 /** VMs on an old launcher, where a hop wants none of them (ocp 6.3). */
@@ -60,29 +55,23 @@ function outdated({ snapshot, hops }: Judged): readonly Finding[] {
       },
     ]
   if (tally === undefined || tally.outdated === 0) return []
-  return [
-    {
-      id: 'outdated-launchers',
-      level: 'blocker',
-      summary: `${counted(tally.outdated, 'VM', ['runs', 'run'])} an older virt-launcher: since 4.16, none may when the platform goes to ${hop.minor}`,
-      remedy: ['kvup workloads outdated', 'kvup workloads update      moves them'],
-    },
-  ]
+  return blocker({
+    id: 'outdated-launchers',
+    summary: `${counted(tally.outdated, 'VM', ['runs', 'run'])} an older virt-launcher: since 4.16, none may when the platform goes to ${hop.minor}`,
+    remedy: ['kvup workloads outdated', 'kvup workloads update      moves them'],
+  })
 }
 
 function staying({ snapshot, hops }: Judged): readonly Finding[] {
   const [tally] = itemsOf(snapshot.snapshot.instances)
   if (tally === undefined || tally.notMigratable.count === 0 || hops.length === 0) return []
   const { count, names } = tally.notMigratable
-  return [
-    {
-      id: 'vms-that-stay',
-      level: 'warning',
-      summary: `${counted(count, 'running VM', ['cannot', 'cannot'])} be migrated: ${someOf(names, count)}. They keep the old virt-launcher until they are restarted`,
-      objects: names,
-      remedy: ['kvup workloads forecast', 'kvup workloads restart      restarts those that need a restart'],
-    },
-  ]
+  return warning({
+    id: 'vms-that-stay',
+    summary: `${counted(count, 'running VM', ['cannot', 'cannot'])} be migrated: ${someOf(names, count)}. They keep the old virt-launcher until they are restarted`,
+    objects: names,
+    remedy: ['kvup workloads forecast', 'kvup workloads restart      restarts those that need a restart'],
+  })
 }
 
 /** Accepted by name, as in an upgrade. */
@@ -138,16 +127,13 @@ function blocking({ snapshot, route }: Judged): readonly Finding[] {
     (route.minors.length === 0 && snapshot.began === snapshot.here)
   )
     return []
-  return [
-    {
-      id: 'vms-block-drains',
-      level: 'warning',
-      summary: `${counted(names.length, 'VM', ['cannot', 'cannot'])} be migrated and refuses its eviction: ${someOf(names)}. A pool hangs at ${names.length === 1 ? 'its node' : 'their nodes'}, and is degraded after an hour`,
-      objects: names,
-      remedy: [
-        'kvup workloads unblock --all      lets drains evict them after their restart; undo: kvup restore-settings',
-        'kvup workloads restart      restarts those that need it',
-      ],
-    },
-  ]
+  return warning({
+    id: 'vms-block-drains',
+    summary: `${counted(names.length, 'VM', ['cannot', 'cannot'])} be migrated and refuses its eviction: ${someOf(names)}. A pool hangs at ${names.length === 1 ? 'its node' : 'their nodes'}, and is degraded after an hour`,
+    objects: names,
+    remedy: [
+      'kvup workloads unblock --all      lets drains evict them after their restart; undo: kvup restore-settings',
+      'kvup workloads restart      restarts those that need it',
+    ],
+  })
 }
