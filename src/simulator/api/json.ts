@@ -1,3 +1,4 @@
+
 /** Plain JSON objects as they come off the wire. */
 export type Json = Record<string, unknown>
 

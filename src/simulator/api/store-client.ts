@@ -1,28 +1,11 @@
-import {
-  type Access,
-  type Change,
-  type Cluster,
-  type Found,
-  type JsonOperation,
-  type LogOptions,
-  type Page,
-  proxiedName,
-  type Reader,
-  type Ref,
-  type Reviewer,
-  type ServerVersion,
-  type ServiceCall,
-  type SingleAsk,
-  type Where,
-  type Writer,
-} from '../../lib/kube/cluster.ts'
+import { type Access, type Change, type Cluster, type Found, type JsonOperation, type LogOptions, type Page, proxiedName, type Reader, type Ref, type Reviewer, type ServerVersion, type ServiceCall, type SingleAsk, type Where, type Writer } from '../../lib/kube/cluster.ts'
 import { admin, type ApiRequest, askAggregated, type Caller, decide, perform } from './api-request.ts'
 import type { Listing, Store, Write } from './store.ts'
 import { copy, type Json, shared } from './json.ts'
 import type { Kind, KubeObject } from '../../lib/kube/object.ts'
 import { Pods } from '../../lib/kube/kinds/workload-kinds.ts'
 import { byPriority } from './kinds/custom-kinds.ts'
-import { nameSelected, shownAs, selection } from './list-options.ts'
+import { nameSelected, selection, shownAs } from './list-options.ts'
 import { callSubresource, Services } from './subresources.ts'
 import { ApiError } from '../../lib/kube/errors.ts'
 

@@ -6,31 +6,10 @@ import { type Json, same } from '../api/json.ts'
 import { Refusal } from '../api/api-refusal.ts'
 import { control, type ControllerContext, recordEvent } from '../machinery/controller.ts'
 import { lead } from '../machinery/leader-election.ts'
-import {
-  aggregated,
-  failedConditions,
-  initialConditions,
-  patchIn,
-  report,
-  type Told,
-  troubleOf,
-} from './hyperconverged-status.ts'
+import { aggregated, failedConditions, initialConditions, patchIn, report, type Told, troubleOf } from './hyperconverged-status.ts'
 import { type Component, type ComponentResource, components } from './hyperconverged-components.ts'
-import {
-  type HyperConvergedShape,
-  names,
-  passedOn,
-  patchedForUpgrade,
-  shapeOf,
-  virtualizationOf,
-} from './hyperconverged-crd.ts'
-import {
-  type HyperConvergedFaults,
-  pollEvery,
-  sayUpgradeable,
-  type SelfContext,
-  upgradeable,
-} from './hyperconverged-context.ts'
+import { type HyperConvergedShape, names, passedOn, patchedForUpgrade, shapeOf, virtualizationOf } from './hyperconverged-crd.ts'
+import { type HyperConvergedFaults, pollEvery, sayUpgradeable, type SelfContext, upgradeable } from './hyperconverged-context.ts'
 import { jsonPatch } from '../api/patch.ts'
 import { Nodes } from '../../lib/kube/kinds/core-kinds.ts'
 import { Infrastructures } from '../../lib/kube/kinds/openshift-kinds.ts'

@@ -1,8 +1,8 @@
 import type { Condition, Kind, KubeObject } from '../../lib/kube/object.ts'
 import type { CustomResourceDefinition } from '../../lib/kube/kinds/extension-kinds.ts'
 import { custom, type SimKind } from '../api/kinds/sim-kind.ts'
-import { type ComponentKind, pollEvery, seconds, type SelfContext } from './hyperconverged-context.ts'
-import { between, control, sameStatus } from '../machinery/controller.ts'
+import { type ComponentKind, pollEvery, type SelfContext } from './hyperconverged-context.ts'
+import { between, control, sameStatus, seconds } from '../machinery/controller.ts'
 import { dated } from './hyperconverged-status.ts'
 
 /** A component beside KubeVirt that HyperConverged makes (ocp 1.5). */

@@ -1,5 +1,5 @@
 import type { Pod } from '../../lib/kube/kinds/workload-kinds.ts'
-import type { ControllerContext } from '../machinery/controller.ts'
+import { type ControllerContext, seconds } from '../machinery/controller.ts'
 import type { Faults } from '../machinery/machinery-faults.ts'
 import { OperatorConditions } from '../../lib/kube/kinds/operator-kinds.ts'
 import type { Condition } from '../../lib/kube/object.ts'
@@ -45,13 +45,6 @@ export function selfContext(
 
 /** How often what has no event of its own (a fault, a time) is looked at, in ms. */
 export const pollEvery = 10_000
-
-/** RFC 3339 in whole seconds. */
-export const seconds = ({ clock }: Pick<ControllerContext, 'clock'>): string =>
-  clock
-    .now()
-    .toISOString()
-    .replace(/\.\d+Z$/, 'Z')
 
 type Said = Pick<Condition, 'status' | 'reason' | 'message'>
 

@@ -1,7 +1,7 @@
 import type { Condition, Kind, KubeObject } from '../../lib/kube/object.ts'
 import type { HyperConverged } from '../../lib/kube/kinds/operator-kinds.ts'
-import { sameStatus } from '../machinery/controller.ts'
-import { seconds, type SelfContext } from './hyperconverged-context.ts'
+import { sameStatus, seconds } from '../machinery/controller.ts'
+import type { SelfContext } from './hyperconverged-context.ts'
 
 interface Said {
   readonly conditions: readonly Condition[]

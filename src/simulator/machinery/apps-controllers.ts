@@ -1,31 +1,6 @@
-import {
-  type DaemonSet,
-  DaemonSets,
-  type Deployment,
-  Deployments,
-  type Pod,
-  Pods,
-  type ReplicaSet,
-  ReplicaSets,
-} from '../../lib/kube/kinds/workload-kinds.ts'
-import {
-  control,
-  type ControllerContext,
-  ownedBy,
-  recordEvent,
-  sameStatus,
-  templateHash,
-} from './controller.ts'
-import {
-  asSelector,
-  createPod,
-  isLiving,
-  isOver,
-  isReady,
-  ownerReference,
-  podsOf,
-  share,
-} from './owned-pods.ts'
+import { type DaemonSet, DaemonSets, type Deployment, Deployments, type Pod, Pods, type ReplicaSet, ReplicaSets } from '../../lib/kube/kinds/workload-kinds.ts'
+import { control, type ControllerContext, ownedBy, recordEvent, sameStatus, seconds, templateHash } from './controller.ts'
+import { asSelector, createPod, isLiving, isOver, isReady, ownerReference, podsOf, share } from './owned-pods.ts'
 import type { Condition } from '../../lib/kube/object.ts'
 import { type Node, Nodes } from '../../lib/kube/kinds/core-kinds.ts'
 import { toleratesNode } from './scheduler.ts'
@@ -109,7 +84,7 @@ async function reportDeployment(
     availableReplicas: available,
     unavailableReplicas: Math.max(0, desired - available),
   }
-  const conditions = conditionsOf(deployment, available >= desired, cx.clock.now().toISOString())
+  const conditions = conditionsOf(deployment, available >= desired, seconds(cx))
   const status = { ...counts, conditions }
   if (!sameStatus(deployment.status, status))
     await cx.writer.mergePatch(Deployments, deployment.metadata, { status }, 'status')
@@ -127,7 +102,7 @@ function conditionsOf({ status }: Deployment, available: boolean, now: string): 
       message: available
         ? 'Deployment has minimum availability.'
         : 'Deployment does not have minimum availability.',
-      lastTransitionTime: now.replace(/\.\d+Z$/, 'Z'),
+      lastTransitionTime: now,
     },
   ]
 }

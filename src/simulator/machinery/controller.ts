@@ -6,6 +6,7 @@ import { type Event, Events } from '../../lib/kube/kinds/core-kinds.ts'
 import { wakeAfter } from '../simulated-clock.ts'
 import { isDeepStrictEqual } from 'node:util'
 import { createHash } from 'node:crypto'
+import { timestamp } from '../api/object-lifecycle.ts'
 
 /** What a controller may touch: the API like any other client, time and luck. All of it ends with `signal`. */
 export interface ControllerContext {
@@ -352,10 +353,7 @@ export async function recordEvent(
 ): Promise<void> {
   const { type, reason, message, by } = occurrence
   const { name, namespace = 'default', uid } = about.metadata
-  const at = cx.clock
-    .now()
-    .toISOString()
-    .replace(/\.\d+Z$/, 'Z')
+  const at = seconds(cx)
   const event: Event = {
     apiVersion: 'v1',
     kind: 'Event',
@@ -385,6 +383,9 @@ export function sameStatus(there: object | undefined, wanted: object): boolean {
     isDeepStrictEqual((now as Record<string, unknown>)[key], value),
   )
 }
+
+/** Now, RFC 3339 in whole seconds, as status fields have it. */
+export const seconds = ({ clock }: Pick<ControllerContext, 'clock'>): string => timestamp(clock.now())
 
 const letters = 'bcdfghjklmnpqrstvwxz2456789'
 

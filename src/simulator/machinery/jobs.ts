@@ -1,6 +1,6 @@
 import { type Job, Jobs, type Pod, Pods } from '../../lib/kube/kinds/workload-kinds.ts'
 import { condition } from '../../lib/kube/object.ts'
-import { control, type ControllerContext, ownedBy, recordEvent } from './controller.ts'
+import { control, type ControllerContext, ownedBy, recordEvent, seconds } from './controller.ts'
 import { createPod, podsOf } from './owned-pods.ts'
 
 const by = 'job-controller'
@@ -110,9 +110,3 @@ async function complete(cx: ControllerContext, job: Job): Promise<void> {
   await cx.writer.mergePatch(Jobs, job.metadata, { status }, 'status')
   await recordEvent(cx, job, { type: 'Normal', reason: 'Completed', message: 'Job completed', by })
 }
-
-const seconds = (cx: ControllerContext): string =>
-  cx.clock
-    .now()
-    .toISOString()
-    .replace(/\.\d+Z$/, 'Z')

@@ -1,12 +1,6 @@
-import {
-  type Container,
-  type ContainerState,
-  type ContainerStatus,
-  type Pod,
-  Pods,
-} from '../../lib/kube/kinds/workload-kinds.ts'
+import { type Container, type ContainerState, type ContainerStatus, type Pod, Pods } from '../../lib/kube/kinds/workload-kinds.ts'
 import { ApiError } from '../../lib/kube/errors.ts'
-import { between, type ControllerContext, recordEvent, untilAborted } from './controller.ts'
+import { between, type ControllerContext, recordEvent, seconds, untilAborted } from './controller.ts'
 import { isOver, terminationFinalizer } from './owned-pods.ts'
 import { type Faults, hits, type MachineryFaults } from './machinery-faults.ts'
 import type { Condition } from '../../lib/kube/object.ts'
@@ -129,11 +123,6 @@ async function goOn(cx: KubeletContext, pod: Pod): Promise<void> {
 type Become = (stage: Stage) => Promise<void>
 const isServing = ({ status }: Pod): boolean =>
   status?.containerStatuses?.every((c) => c.ready === true) ?? false
-const seconds = (cx: ControllerContext): string =>
-  cx.clock
-    .now()
-    .toISOString()
-    .replace(/\.\d+Z$/, 'Z')
 const imagesOf = ({ spec }: Pod): string[] => (spec?.containers ?? []).map((c) => c.image ?? '')
 const waiting = (reason: string, message?: string): Stage => ({
   phase: 'Pending',

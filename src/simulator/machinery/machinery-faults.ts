@@ -1,3 +1,4 @@
+
 /** What goes wrong with pods and nodes. Plain data, so that a scenario can be written down. */
 export interface MachineryFaults {
   /** Regular expression on `registry/image:tag`: the registry does not have it. */

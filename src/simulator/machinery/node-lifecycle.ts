@@ -1,7 +1,7 @@
 import { type Node, Nodes } from '../../lib/kube/kinds/core-kinds.ts'
 import { type Pod, Pods } from '../../lib/kube/kinds/workload-kinds.ts'
 import { type Condition, condition } from '../../lib/kube/object.ts'
-import { type ControllerContext, ChangeSignal, recordEvent } from './controller.ts'
+import { ChangeSignal, type ControllerContext, recordEvent, seconds } from './controller.ts'
 import type { Faults, MachineryFaults } from './machinery-faults.ts'
 import { ownKey } from '../own-keys.ts'
 
@@ -68,10 +68,7 @@ const since = ({ lastTransitionTime }: Condition): Pick<Condition, 'lastTransiti
 
 /** Writes the condition, as of now where it says nothing else. */
 async function beat(cx: ControllerContext, node: Node, ready: Condition): Promise<void> {
-  const now = cx.clock
-    .now()
-    .toISOString()
-    .replace(/\.\d+Z$/, 'Z')
+  const now = seconds(cx)
   const others = (node.status?.conditions ?? []).filter((c) => c.type !== 'Ready')
   const next = { lastTransitionTime: now, ...ready, lastHeartbeatTime: now }
   await cx.writer.mergePatch(Nodes, node.metadata, { status: { conditions: [...others, next] } }, 'status')

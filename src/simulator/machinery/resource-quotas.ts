@@ -1,6 +1,6 @@
 import { type Pod, Pods } from '../../lib/kube/kinds/workload-kinds.ts'
 import { type ResourceQuota, ResourceQuotas } from '../../lib/kube/kinds/core-kinds.ts'
-import { parseJson, isRecord } from '../../lib/kube/object.ts'
+import { isRecord, parseJson } from '../../lib/kube/object.ts'
 import { quantity } from '../../lib/kube/quantity.ts'
 import { Refusal } from '../api/api-refusal.ts'
 import type { Store } from '../api/store.ts'

@@ -2,9 +2,10 @@ import { isDeepStrictEqual } from 'node:util'
 import { condition, type Condition, type Kind, type KubeObject } from '../../lib/kube/object.ts'
 import { type EndpointSlice, EndpointSlices } from '../../lib/kube/kinds/core-kinds.ts'
 import { type Pod, Pods } from '../../lib/kube/kinds/workload-kinds.ts'
-import { control, type ControllerContext } from './controller.ts'
+import { control, type ControllerContext, seconds } from './controller.ts'
 import { type ApiService, ApiServices } from '../../lib/kube/kinds/extension-kinds.ts'
 import type { Faults, MachineryFaults } from './machinery-faults.ts'
+import { timestamp } from '../api/object-lifecycle.ts'
 
 interface Service extends KubeObject {
   spec?: { selector?: Record<string, string> }
@@ -79,10 +80,7 @@ async function judge(cx: ControllerContext, service: ApiService, behind: Behind)
   const now = availability(service, behind, cx.clock.now())
   const before = condition(service, now.type)
   if (before?.status === now.status && before.reason === now.reason) return
-  const time = cx.clock
-    .now()
-    .toISOString()
-    .replace(/\.\d+Z$/, 'Z')
+  const time = seconds(cx)
   const conditions = [{ ...now, lastTransitionTime: time }]
   await cx.writer.mergePatch(ApiServices, service.metadata, { status: { conditions } }, 'status')
 }
@@ -109,8 +107,8 @@ function availability({ spec }: ApiService, { slices, expired }: Behind, at: Dat
 /** In the words of kube-aggregator, which verifies the answer to its discovery call against the CA bundle. */
 function certificateEnded(spec: ApiService['spec'], at: Date): Condition {
   const url = `https://10.96.77.12:443/apis/${spec?.group}/${spec?.version}`
-  const now = at.toISOString().replace(/\.\d+Z$/, 'Z')
-  const ended = new Date(at.getTime() - 3_600_000).toISOString().replace(/\.\d+Z$/, 'Z')
+  const now = timestamp(at)
+  const ended = timestamp(new Date(at.getTime() - 3_600_000))
   return {
     type: 'Available',
     status: 'False',

@@ -4,17 +4,11 @@ import type { CatalogSource, InstallStep } from '../../lib/kube/kinds/operator-k
 import { type Job, Jobs, type Pod, Pods } from '../../lib/kube/kinds/workload-kinds.ts'
 import { condition, groupOf, type KubeObject } from '../../lib/kube/object.ts'
 import { versionOf } from '../api/kinds/sim-kind.ts'
-import { type ControllerContext, templateHash } from '../machinery/controller.ts'
+import { type ControllerContext, seconds, templateHash } from '../machinery/controller.ts'
 import type { Program } from '../machinery/kubelet.ts'
-import { msSince, type OlmContext, type OlmFaults, seconds } from './olm-context.ts'
+import { msSince, type OlmContext, type OlmFaults } from './olm-context.ts'
 import type { OlmShape } from './olm-shape.ts'
-import {
-  bundleFiles,
-  bundleObjects,
-  isServiceVersion,
-  permissionsOf,
-  type Release,
-} from './operator-bundle.ts'
+import { bundleFiles, bundleObjects, isServiceVersion, permissionsOf, type Release } from './operator-bundle.ts'
 
 /** Where the objects of a bundle lie that was unpacked, as a step refers to it (ocp 2.2). */
 export interface Reference {

@@ -1,15 +1,10 @@
-import {
-  type CatalogSource,
-  CatalogSources,
-  type PackageManifest,
-  PackageManifests,
-} from '../../lib/kube/kinds/operator-kinds.ts'
+import { type CatalogSource, CatalogSources, type PackageManifest, PackageManifests } from '../../lib/kube/kinds/operator-kinds.ts'
 import { ClusterOperators, ClusterVersions } from '../../lib/kube/kinds/openshift-kinds.ts'
 import { type Pod, Pods } from '../../lib/kube/kinds/workload-kinds.ts'
 import { ApiError } from '../../lib/kube/errors.ts'
-import { control, type ControllerContext } from '../machinery/controller.ts'
+import { control, type ControllerContext, seconds } from '../machinery/controller.ts'
 import { createPod, isLiving, isReady } from '../machinery/owned-pods.ts'
-import { msSince, type OlmContext, seconds } from './olm-context.ts'
+import { msSince, type OlmContext } from './olm-context.ts'
 import { same } from '../api/json.ts'
 import { contentOf, headOf, type PackageContent } from './catalog-content.ts'
 

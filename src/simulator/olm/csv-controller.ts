@@ -1,22 +1,8 @@
 import { type Container, type Deployment, Deployments } from '../../lib/kube/kinds/workload-kinds.ts'
-import {
-  ClusterRoleBindings,
-  ClusterRoles,
-  CustomResourceDefinitions,
-  RoleBindings,
-  Roles,
-  ServiceAccounts,
-} from '../../lib/kube/kinds/extension-kinds.ts'
-import {
-  type ClusterServiceVersion,
-  ClusterServiceVersions,
-  copiedFromLabel,
-  type OperatorCondition,
-  OperatorConditions,
-  OperatorGroups,
-} from '../../lib/kube/kinds/operator-kinds.ts'
-import { control, type ControllerContext, templateHash } from '../machinery/controller.ts'
-import { msSince, type OlmContext, ownServiceVersions, seconds } from './olm-context.ts'
+import { ClusterRoleBindings, ClusterRoles, CustomResourceDefinitions, RoleBindings, Roles, ServiceAccounts } from '../../lib/kube/kinds/extension-kinds.ts'
+import { type ClusterServiceVersion, ClusterServiceVersions, copiedFromLabel, type OperatorCondition, OperatorConditions, OperatorGroups } from '../../lib/kube/kinds/operator-kinds.ts'
+import { control, type ControllerContext, seconds, templateHash } from '../machinery/controller.ts'
+import { msSince, type OlmContext, ownServiceVersions } from './olm-context.ts'
 import { type Condition, condition, type KubeObject } from '../../lib/kube/object.ts'
 import { type CarriedDeployment, ownedLabels, permissionsOf } from './operator-bundle.ts'
 import { Namespaces } from '../../lib/kube/kinds/core-kinds.ts'

@@ -1,21 +1,9 @@
-import {
-  ClusterServiceVersions,
-  type InstallPlan,
-  InstallPlans,
-  type InstallStep,
-} from '../../lib/kube/kinds/operator-kinds.ts'
+import { ClusterServiceVersions, type InstallPlan, InstallPlans, type InstallStep } from '../../lib/kube/kinds/operator-kinds.ts'
 import { ApiError } from '../../lib/kube/errors.ts'
-import { between, control, type ControllerContext } from '../machinery/controller.ts'
-import { msSince, type OlmContext, seconds } from './olm-context.ts'
+import { between, control, type ControllerContext, seconds } from '../machinery/controller.ts'
+import { msSince, type OlmContext } from './olm-context.ts'
 import { groupOf, type Kind, type KubeObject } from '../../lib/kube/object.ts'
-import {
-  ClusterRoleBindings,
-  ClusterRoles,
-  CustomResourceDefinitions,
-  RoleBindings,
-  Roles,
-  ServiceAccounts,
-} from '../../lib/kube/kinds/extension-kinds.ts'
+import { ClusterRoleBindings, ClusterRoles, CustomResourceDefinitions, RoleBindings, Roles, ServiceAccounts } from '../../lib/kube/kinds/extension-kinds.ts'
 import { filesOf, isReference, type Reference } from './bundle-unpacker.ts'
 
 /** A plan shows that it is Installing for so long before its first step, ms. */

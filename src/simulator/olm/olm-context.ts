@@ -1,16 +1,7 @@
 import type { ControllerContext } from '../machinery/controller.ts'
 import type { Faults } from '../machinery/machinery-faults.ts'
 import type { OlmShape } from './olm-shape.ts'
-import {
-  type ClusterServiceVersion,
-  ClusterServiceVersions,
-  copiedFromLabel,
-  type InstallPlan,
-  InstallPlans,
-  OperatorGroups,
-  type Subscription,
-  Subscriptions,
-} from '../../lib/kube/kinds/operator-kinds.ts'
+import { type ClusterServiceVersion, ClusterServiceVersions, copiedFromLabel, type InstallPlan, InstallPlans, OperatorGroups, type Subscription, Subscriptions } from '../../lib/kube/kinds/operator-kinds.ts'
 import type { Condition } from '../../lib/kube/object.ts'
 
 /** What every part of OLM has. Of the shape only the catalog's content and the manner of its steps are read: the rest is in the cluster. */
@@ -18,13 +9,6 @@ export interface OlmContext extends ControllerContext {
   readonly shape: OlmShape
   readonly faults: Pick<Faults<OlmFaults>, 'on'>
 }
-
-/** RFC 3339 in whole seconds. */
-export const seconds = ({ clock }: Pick<ControllerContext, 'clock'>): string =>
-  clock
-    .now()
-    .toISOString()
-    .replace(/\.\d+Z$/, 'Z')
 
 /** Ms since a time that the cluster wrote; a very long time where it wrote none. */
 export function msSince({ clock }: Pick<ControllerContext, 'clock'>, time: string | undefined): number {

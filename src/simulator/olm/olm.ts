@@ -1,32 +1,15 @@
-import { control, type ControllerContext } from '../machinery/controller.ts'
+import { control, type ControllerContext, seconds } from '../machinery/controller.ts'
 import type { Faults } from '../machinery/machinery-faults.ts'
 import { minorOf, runCatalog } from './catalog-source.ts'
 import { carriedBy, ownedBy, runCopies, runServiceVersions } from './csv-controller.ts'
-import {
-  type OlmContext,
-  type OlmFaults,
-  ownServiceVersions,
-  type Said,
-  saying,
-  seconds,
-} from './olm-context.ts'
+import { type OlmContext, type OlmFaults, ownServiceVersions, type Said, saying } from './olm-context.ts'
 import { runInstallPlans } from './install-plan-controller.ts'
 import type { OlmShape } from './olm-shape.ts'
 import { runSubscriptions } from './subscription-controller.ts'
-import {
-  type ClusterServiceVersion,
-  ClusterServiceVersions,
-  copiedFromLabel,
-  type OperatorCondition,
-  OperatorConditions,
-} from '../../lib/kube/kinds/operator-kinds.ts'
+import { type ClusterServiceVersion, ClusterServiceVersions, copiedFromLabel, type OperatorCondition, OperatorConditions } from '../../lib/kube/kinds/operator-kinds.ts'
 import type { Condition } from '../../lib/kube/object.ts'
 import { items, same, text } from '../api/json.ts'
-import {
-  type ClusterOperator,
-  ClusterOperators,
-  ClusterVersions,
-} from '../../lib/kube/kinds/openshift-kinds.ts'
+import { type ClusterOperator, ClusterOperators, ClusterVersions } from '../../lib/kube/kinds/openshift-kinds.ts'
 import { isBefore } from './catalog-content.ts'
 
 /**

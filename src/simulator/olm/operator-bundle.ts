@@ -1,14 +1,5 @@
 import { createHash } from 'node:crypto'
-import {
-  ClusterRoleBindings,
-  ClusterRoles,
-  type CustomResourceDefinition,
-  type PolicyRule,
-  type Role,
-  RoleBindings,
-  Roles,
-  ServiceAccounts,
-} from '../../lib/kube/kinds/extension-kinds.ts'
+import { ClusterRoleBindings, ClusterRoles, type CustomResourceDefinition, type PolicyRule, type Role, RoleBindings, Roles, ServiceAccounts } from '../../lib/kube/kinds/extension-kinds.ts'
 import { type ClusterServiceVersion, ClusterServiceVersions } from '../../lib/kube/kinds/operator-kinds.ts'
 import type { KubeObject } from '../../lib/kube/object.ts'
 import { hyperConvergedDefinition } from '../hyperconverged/hyperconverged-crd.ts'

@@ -1,25 +1,9 @@
 import { Jobs } from '../../lib/kube/kinds/workload-kinds.ts'
-import {
-  type CatalogSource,
-  CatalogSources,
-  ClusterServiceVersions,
-  copiedFromLabel,
-  type InstallPlan,
-  InstallPlans,
-  type Subscription,
-  Subscriptions,
-} from '../../lib/kube/kinds/operator-kinds.ts'
-import { between, control, nameSuffix } from '../machinery/controller.ts'
+import { type CatalogSource, CatalogSources, ClusterServiceVersions, copiedFromLabel, type InstallPlan, InstallPlans, type Subscription, Subscriptions } from '../../lib/kube/kinds/operator-kinds.ts'
+import { between, control, nameSuffix, seconds } from '../machinery/controller.ts'
 import type { Release } from './operator-bundle.ts'
 import { servedBy } from './catalog-source.ts'
-import {
-  readNamespaces,
-  type NamespaceSnapshot,
-  type OlmContext,
-  type Said,
-  saying,
-  seconds,
-} from './olm-context.ts'
+import { type NamespaceSnapshot, type OlmContext, readNamespaces, type Said, saying } from './olm-context.ts'
 import { stepsOf, unpack } from './bundle-unpacker.ts'
 import { replacedIn, resolve } from './resolver.ts'
 import { same } from '../api/json.ts'

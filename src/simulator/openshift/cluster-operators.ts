@@ -1,24 +1,6 @@
-import {
-  type ClusterOperator,
-  ClusterOperators,
-  ClusterVersions,
-  KubeApiServers,
-  MachineConfigPools,
-} from '../../lib/kube/kinds/openshift-kinds.ts'
-import { control } from '../machinery/controller.ts'
-import {
-  type Claim,
-  isTrue,
-  listServed,
-  pollEvery,
-  minute,
-  msSince,
-  type PlatformContext,
-  seconds,
-  withCondition,
-  withConditions,
-  writeStatus,
-} from './platform-context.ts'
+import { type ClusterOperator, ClusterOperators, ClusterVersions, KubeApiServers, MachineConfigPools } from '../../lib/kube/kinds/openshift-kinds.ts'
+import { control, seconds } from '../machinery/controller.ts'
+import { type Claim, isTrue, listServed, minute, msSince, type PlatformContext, pollEvery, withCondition, withConditions, writeStatus } from './platform-context.ts'
 import { areMastersAt } from './machine-config-controller.ts'
 import { type OperatorPlace, operatorsOf, requestMachines } from './openshift-objects.ts'
 import { type OpenShiftShape, type Release, releaseNumber, releaseOf } from './openshift-shape.ts'

@@ -1,25 +1,11 @@
 import { type ConfigMap, ConfigMaps } from '../../lib/kube/kinds/core-kinds.ts'
-import {
-  type ClusterOperator,
-  ClusterOperators,
-  type ClusterVersion,
-  ClusterVersions,
-} from '../../lib/kube/kinds/openshift-kinds.ts'
-import { whenRung } from '../machinery/controller.ts'
-import {
-  type Claim,
-  isTrue,
-  pollEvery,
-  minute,
-  msSince,
-  type PlatformContext,
-  seconds,
-  withConditions,
-  writeStatus,
-} from './platform-context.ts'
+import { type ClusterOperator, ClusterOperators, type ClusterVersion, ClusterVersions } from '../../lib/kube/kinds/openshift-kinds.ts'
+import { seconds, whenRung } from '../machinery/controller.ts'
+import { type Claim, isTrue, minute, msSince, type PlatformContext, pollEvery, withConditions, writeStatus } from './platform-context.ts'
 import { type Request, requestOf, withoutUpdates, withRequest, withUpdates } from './cluster-updates.ts'
 import { type Condition, condition } from '../../lib/kube/object.ts'
 import { releaseNumber } from './openshift-shape.ts'
+import { timestamp } from '../api/object-lifecycle.ts'
 
 type Status = NonNullable<ClusterVersion['status']>
 type ReadClusterVersion = ClusterVersion & { status: Status }
@@ -146,7 +132,7 @@ export function isAt(operator: ClusterOperator, version: string): boolean {
 
 /** Where the update stands, and whether it fails (ocp 3.1): Completed once every operator is there. Pure. */
 function withProgress(status: Status, operators: readonly ClusterOperator[], now: Date): Status {
-  const at = now.toISOString().replace(/\.\d+Z$/, 'Z')
+  const at = timestamp(now)
   const version = status.desired?.version ?? ''
   const [last, ...before] = status.history ?? []
   const say = (claims: readonly Claim[]): Condition[] => withConditions(status.conditions ?? [], claims, at)

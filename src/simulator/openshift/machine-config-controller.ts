@@ -1,26 +1,14 @@
 import { ConfigMaps, type Node, Nodes } from '../../lib/kube/kinds/core-kinds.ts'
-import {
-  ClusterOperators,
-  type MachineConfig,
-  type MachineConfigPool,
-  MachineConfigPools,
-  MachineConfigs,
-} from '../../lib/kube/kinds/openshift-kinds.ts'
-import { control, whenRung } from '../machinery/controller.ts'
+import { ClusterOperators, type MachineConfig, type MachineConfigPool, MachineConfigPools, MachineConfigs } from '../../lib/kube/kinds/openshift-kinds.ts'
+import { control, seconds, whenRung } from '../machinery/controller.ts'
 import { ownerReference, share } from '../machinery/owned-pods.ts'
-import {
-  type Claim,
-  isTrue,
-  type PlatformContext,
-  seconds,
-  withConditions,
-  writeStatus,
-} from './platform-context.ts'
+import { type Claim, isTrue, type PlatformContext, withConditions, writeStatus } from './platform-context.ts'
 import { nodeNote, renderNote } from './machine-config-daemon.ts'
 import { condition, type KubeObject } from '../../lib/kube/object.ts'
 import { machineRelease, releaseImages, requiredLabel, roleLabel } from './openshift-objects.ts'
 import type { Release } from './openshift-shape.ts'
 import { createHash } from 'node:crypto'
+import { timestamp } from '../api/object-lifecycle.ts'
 
 /** How long a pool's status lags behind what happens, in ms: a pool that was just unpaused still says what it said before. */
 const lag = 5000
@@ -187,7 +175,7 @@ function degradedClaims(nodes: readonly Node[]): Claim[] {
 /** A year after the pool was made. */
 function certificate({ metadata }: MachineConfigPool): NonNullable<Status['certExpirys']>[number] {
   const made = Date.parse(metadata.creationTimestamp ?? '2026-01-01T00:00:00Z')
-  const expiry = new Date(made + 365 * 24 * 3_600_000).toISOString().replace(/\.\d+Z$/, 'Z')
+  const expiry = timestamp(new Date(made + 365 * 24 * 3_600_000))
   return {
     bundle: 'KubeAPIServerServingCAData',
     subject: 'CN=kube-apiserver-to-kubelet-signer,OU=openshift',

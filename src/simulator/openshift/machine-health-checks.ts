@@ -1,10 +1,5 @@
 import { type Node, Nodes } from '../../lib/kube/kinds/core-kinds.ts'
-import {
-  type MachineHealthCheck,
-  MachineHealthChecks,
-  type NodeHealthCheck,
-  NodeHealthChecks,
-} from '../../lib/kube/kinds/openshift-kinds.ts'
+import { type MachineHealthCheck, MachineHealthChecks, type NodeHealthCheck, NodeHealthChecks } from '../../lib/kube/kinds/openshift-kinds.ts'
 import { condition } from '../../lib/kube/object.ts'
 import { control, recordEvent } from '../machinery/controller.ts'
 import { share } from '../machinery/owned-pods.ts'

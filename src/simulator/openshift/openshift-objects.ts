@@ -1,29 +1,7 @@
 import { type ConfigMap, ConfigMaps, type Node } from '../../lib/kube/kinds/core-kinds.ts'
 import type { PlatformContext } from './platform-context.ts'
-import {
-  nodeNames,
-  type OpenShiftShape,
-  type PoolShape,
-  poolsOf,
-  type Release,
-  releaseNumber,
-  releaseOf,
-} from './openshift-shape.ts'
-import {
-  ApiRequestCounts,
-  ClusterOperators,
-  ClusterVersions,
-  Infrastructures,
-  KubeApiServers,
-  type MachineConfig,
-  type MachineConfigPool,
-  MachineConfigPools,
-  MachineConfigs,
-  MachineHealthChecks,
-  NodeHealthChecks,
-  NodeMaintenances,
-  OldNodeMaintenances,
-} from '../../lib/kube/kinds/openshift-kinds.ts'
+import { nodeNames, type OpenShiftShape, type PoolShape, poolsOf, type Release, releaseNumber, releaseOf } from './openshift-shape.ts'
+import { ApiRequestCounts, ClusterOperators, ClusterVersions, Infrastructures, KubeApiServers, type MachineConfig, type MachineConfigPool, MachineConfigPools, MachineConfigs, MachineHealthChecks, NodeHealthChecks, NodeMaintenances, OldNodeMaintenances } from '../../lib/kube/kinds/openshift-kinds.ts'
 import type { Kind, KubeObject } from '../../lib/kube/object.ts'
 import { healthCheckObject } from './machine-health-checks.ts'
 import { monitoring, monitoringService } from './monitoring.ts'

@@ -1,32 +1,18 @@
-import { type ControllerContext, ChangeSignal, untilAborted } from '../machinery/controller.ts'
+import { ChangeSignal, type ControllerContext, untilAborted } from '../machinery/controller.ts'
 import type { Faults } from '../machinery/machinery-faults.ts'
 import { runClusterOperators, runKubeletSkew, versionsOf } from './cluster-operators.ts'
 import { runClusterVersion } from './cluster-version.ts'
-import {
-  type Claim,
-  minute,
-  type OpenShiftFaults,
-  type PlatformContext,
-  withConditions,
-  writeStatus,
-} from './platform-context.ts'
+import { type Claim, minute, type OpenShiftFaults, type PlatformContext, withConditions, writeStatus } from './platform-context.ts'
 import { runHealthChecks } from './machine-health-checks.ts'
 import { runNodeUpdates } from './machine-config-daemon.ts'
 import { runMachineConfigStatus, runPools, runRender } from './machine-config-controller.ts'
 import { type OpenShiftShape, type PoolShape, releaseOf } from './openshift-shape.ts'
-import {
-  type ClusterOperator,
-  ClusterOperators,
-  type ClusterVersion,
-  ClusterVersions,
-  Infrastructures,
-  MachineConfigPools,
-  type UpdateHistory,
-} from '../../lib/kube/kinds/openshift-kinds.ts'
+import { type ClusterOperator, ClusterOperators, type ClusterVersion, ClusterVersions, Infrastructures, MachineConfigPools, type UpdateHistory } from '../../lib/kube/kinds/openshift-kinds.ts'
 import type { Condition } from '../../lib/kube/object.ts'
 import { platformRelease } from './cluster-updates.ts'
 import { infrastructureStatus, machineConfigPool, machineRelease, nodesOfPool } from './openshift-objects.ts'
 import { Nodes } from '../../lib/kube/kinds/core-kinds.ts'
+import { timestamp } from '../api/object-lifecycle.ts'
 
 /**
  * Runs the platform's operators on the objects of `openShiftObjects`, until the signal ends them: cluster-version, the operators that
@@ -70,7 +56,7 @@ async function installPlatform(cx: PlatformContext): Promise<void> {
 }
 
 const stamp = (now: Date, ago: number): string =>
-  new Date(now.getTime() - ago).toISOString().replace(/\.\d+Z$/, 'Z')
+  timestamp(new Date(now.getTime() - ago))
 
 const well: readonly Claim[] = [
   { type: 'Available', status: 'True', reason: 'AsExpected', message: 'All is well' },

@@ -16,14 +16,6 @@ export const minute = 60_000
 /** How often an update under way is looked at, as the passing of time has no event of its own; in ms. */
 export const pollEvery = 15_000
 
-/** Now, in whole seconds, as status fields have it. */
-export function seconds({ clock }: Pick<ControllerContext, 'clock'>): string {
-  return clock
-    .now()
-    .toISOString()
-    .replace(/\.\d+Z$/, 'Z')
-}
-
 /** All of them; none where the cluster does not know the kind. Throws ApiError. */
 export async function listServed<T extends KubeObject>(cx: ControllerContext, kind: Kind<T>): Promise<T[]> {
   try {

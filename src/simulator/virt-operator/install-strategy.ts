@@ -2,12 +2,7 @@ import { type Job, Jobs, type Pod } from '../../lib/kube/kinds/workload-kinds.ts
 import { type ConfigMap, ConfigMaps } from '../../lib/kube/kinds/core-kinds.ts'
 import { between, type ControllerContext, nameSuffix } from '../machinery/controller.ts'
 import { onControlPlane } from './operands.ts'
-import {
-  configText,
-  type DeploymentConfig,
-  isAtLeast,
-  type OperatorContext,
-} from './virt-operator-context.ts'
+import { configText, type DeploymentConfig, isAtLeast, type OperatorContext } from './virt-operator-context.ts'
 import { identifier, identity } from './managed-objects.ts'
 import { gzipSync } from 'node:zlib'
 import { namespaced } from '../machinery/owned-pods.ts'

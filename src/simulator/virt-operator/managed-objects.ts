@@ -1,25 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Kind, KubeObject, Metadata } from '../../lib/kube/object.ts'
 import { ApiError } from '../../lib/kube/errors.ts'
-import {
-  type DeploymentConfig,
-  DeploymentFailure,
-  isAtLeast,
-  type OperatorContext,
-  type Pass,
-} from './virt-operator-context.ts'
+import { type DeploymentConfig, DeploymentFailure, isAtLeast, type OperatorContext, type Pass } from './virt-operator-context.ts'
 import { ConfigMaps, PodDisruptionBudgets, Secrets } from '../../lib/kube/kinds/core-kinds.ts'
-import {
-  ApiServices,
-  ClusterRoleBindings,
-  ClusterRoles,
-  CustomResourceDefinitions,
-  MutatingWebhooks,
-  type PolicyRule,
-  ServiceAccounts,
-  ValidatingWebhooks,
-  type Webhook,
-} from '../../lib/kube/kinds/extension-kinds.ts'
+import { ApiServices, ClusterRoleBindings, ClusterRoles, CustomResourceDefinitions, MutatingWebhooks, type PolicyRule, ServiceAccounts, ValidatingWebhooks, type Webhook } from '../../lib/kube/kinds/extension-kinds.ts'
 import { customResources } from './kubevirt-crds.ts'
 
 /** An object that the operator keeps as its install strategy has it. */

@@ -1,26 +1,8 @@
-import {
-  type KubeVirt,
-  KubeVirts,
-  type MigrationState,
-  type VirtualMachineInstance,
-  type VirtualMachineInstanceMigration,
-  VirtualMachineInstanceMigrations,
-  VirtualMachineInstances,
-} from '../../lib/kube/kinds/kubevirt-kinds.ts'
+import { type KubeVirt, KubeVirts, type MigrationState, type VirtualMachineInstance, type VirtualMachineInstanceMigration, VirtualMachineInstanceMigrations, VirtualMachineInstances } from '../../lib/kube/kinds/kubevirt-kinds.ts'
 import { type Pod, Pods } from '../../lib/kube/kinds/workload-kinds.ts'
-import { controlEach, keyed, keyOf, recordEvent } from '../machinery/controller.ts'
+import { controlEach, keyed, keyOf, recordEvent, seconds } from '../machinery/controller.ts'
 import { isLiving, isReady, namespaced } from '../machinery/owned-pods.ts'
-import {
-  createLauncher,
-  currentLauncher,
-  finishLauncher,
-  instanceOf,
-  launchersOf,
-  migrationLabel,
-  outdatedLabel,
-  seconds,
-  type VirtControllerContext,
-} from './vmi-controller.ts'
+import { createLauncher, currentLauncher, finishLauncher, instanceOf, launchersOf, migrationLabel, outdatedLabel, type VirtControllerContext } from './vmi-controller.ts'
 import { outcomeAnnotations } from '../vm-shape.ts'
 import { condition, type Condition, type KubeObject } from '../../lib/kube/object.ts'
 import { compareVersions, versionOf } from '../../lib/releases/release-versions.ts'

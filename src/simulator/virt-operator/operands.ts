@@ -1,32 +1,7 @@
-import {
-  type Container,
-  type DaemonSet,
-  DaemonSets,
-  type Deployment,
-  Deployments,
-  type Pod,
-  Pods,
-  type PodSpec,
-  type PodTemplate,
-} from '../../lib/kube/kinds/workload-kinds.ts'
+import { type Container, type DaemonSet, DaemonSets, type Deployment, Deployments, type Pod, Pods, type PodSpec, type PodTemplate } from '../../lib/kube/kinds/workload-kinds.ts'
 import { Nodes } from '../../lib/kube/kinds/core-kinds.ts'
-import {
-  hasStamps,
-  contains,
-  disruptionBudget,
-  ensure,
-  isOfDeployment,
-  podStamps,
-} from './managed-objects.ts'
-import {
-  type DeploymentConfig,
-  DeploymentFailure,
-  imageOf,
-  isAtLeast,
-  type OperatorContext,
-  type Pass,
-  versionOrder,
-} from './virt-operator-context.ts'
+import { contains, disruptionBudget, ensure, hasStamps, isOfDeployment, podStamps } from './managed-objects.ts'
+import { type DeploymentConfig, DeploymentFailure, imageOf, isAtLeast, type OperatorContext, type Pass, versionOrder } from './virt-operator-context.ts'
 import { recordEvent } from '../machinery/controller.ts'
 import { isReady } from '../machinery/owned-pods.ts'
 

@@ -1,18 +1,6 @@
-import {
-  type EndpointSlice,
-  EndpointSlices,
-  type PodDisruptionBudget,
-  PodDisruptionBudgets,
-} from '../../lib/kube/kinds/core-kinds.ts'
+import { type EndpointSlice, EndpointSlices, type PodDisruptionBudget, PodDisruptionBudgets } from '../../lib/kube/kinds/core-kinds.ts'
 import { type Pod, Pods } from '../../lib/kube/kinds/workload-kinds.ts'
-import {
-  type VirtualMachine,
-  type VirtualMachineInstance,
-  type VirtualMachineInstanceMigration,
-  VirtualMachineInstanceMigrations,
-  VirtualMachineInstances,
-  VirtualMachines,
-} from '../../lib/kube/kinds/kubevirt-kinds.ts'
+import { type VirtualMachine, type VirtualMachineInstance, type VirtualMachineInstanceMigration, VirtualMachineInstanceMigrations, VirtualMachineInstances, VirtualMachines } from '../../lib/kube/kinds/kubevirt-kinds.ts'
 import { condition } from '../../lib/kube/object.ts'
 import { items } from '../api/json.ts'
 import { internalError, Refusal } from '../api/api-refusal.ts'

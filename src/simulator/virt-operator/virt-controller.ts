@@ -1,32 +1,11 @@
 import { type Pod, Pods, type PodTemplate } from '../../lib/kube/kinds/workload-kinds.ts'
-import {
-  controlEach,
-  type ControllerContext,
-  keyed,
-  keyOf,
-  nameSuffix,
-  recordEvent,
-  whenRung,
-} from '../machinery/controller.ts'
+import { controlEach, type ControllerContext, keyed, keyOf, nameSuffix, recordEvent, whenRung } from '../machinery/controller.ts'
 import { namespaced } from '../machinery/owned-pods.ts'
 import { lead } from '../machinery/leader-election.ts'
 import { currentLauncher, launchersOf, runInstances, type VirtControllerContext } from './vmi-controller.ts'
-import {
-  asksForMigration,
-  instanceKeyOf,
-  KnownMigrations,
-  limitsOf,
-  runMigrations,
-} from './migration-controller.ts'
+import { asksForMigration, instanceKeyOf, KnownMigrations, limitsOf, runMigrations } from './migration-controller.ts'
 import { runVirtualMachines } from './vm-controller.ts'
-import {
-  type KubeVirt,
-  KubeVirts,
-  type VirtualMachineInstance,
-  type VirtualMachineInstanceMigration,
-  VirtualMachineInstanceMigrations,
-  VirtualMachineInstances,
-} from '../../lib/kube/kinds/kubevirt-kinds.ts'
+import { type KubeVirt, KubeVirts, type VirtualMachineInstance, type VirtualMachineInstanceMigration, VirtualMachineInstanceMigrations, VirtualMachineInstances } from '../../lib/kube/kinds/kubevirt-kinds.ts'
 import { ApiError } from '../../lib/kube/errors.ts'
 import { condition } from '../../lib/kube/object.ts'
 

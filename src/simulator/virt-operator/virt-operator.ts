@@ -1,26 +1,11 @@
 import { DaemonSets, Deployments, Jobs, type Pod, Pods } from '../../lib/kube/kinds/workload-kinds.ts'
 import { ConfigMaps } from '../../lib/kube/kinds/core-kinds.ts'
 import { type KubeVirt, KubeVirts } from '../../lib/kube/kinds/kubevirt-kinds.ts'
-import {
-  between,
-  type ControllerContext,
-  sameStatus,
-  type Watched,
-  whenRung,
-} from '../machinery/controller.ts'
+import { between, type ControllerContext, sameStatus, seconds, type Watched, whenRung } from '../machinery/controller.ts'
 import type { Faults } from '../machinery/machinery-faults.ts'
 import { lead } from '../machinery/leader-election.ts'
 import type { PodLogs } from '../machinery/kubelet.ts'
-import {
-  configText,
-  deploymentConfig,
-  DeploymentFailure,
-  isOlderMinor,
-  type OperatorContext,
-  type OperatorFaults,
-  operatorPod,
-  type Pass,
-} from './virt-operator-context.ts'
+import { configText, deploymentConfig, DeploymentFailure, isOlderMinor, type OperatorContext, type OperatorFaults, operatorPod, type Pass } from './virt-operator-context.ts'
 import { loadStrategy, strategyLabel } from './install-strategy.ts'
 import { ensure, supportObjects } from './managed-objects.ts'
 import { extraComponents, syncOperands } from './operands.ts'
@@ -217,10 +202,7 @@ type Outcome = { is: 'ready' | 'under way' } | { is: 'failed'; why: string }
 /** Writes what a pass came to; nothing when that is there already. True when it wrote. */
 async function report(cx: OperatorContext, pass: Pass, outcome: Outcome): Promise<boolean> {
   const { kubevirt } = pass
-  const now = cx.clock
-    .now()
-    .toISOString()
-    .replace(/\.\d+Z$/, 'Z')
+  const now = seconds(cx)
   const synced = outcome.is === 'ready'
   const conditions = conditionsIn(conditionsOf(pass, outcome), kubevirt.status?.conditions ?? [], {
     now,

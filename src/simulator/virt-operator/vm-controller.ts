@@ -1,17 +1,10 @@
-import {
-  type KubeVirt,
-  KubeVirts,
-  type VirtualMachine,
-  type VirtualMachineInstance,
-  VirtualMachineInstances,
-  VirtualMachines,
-} from '../../lib/kube/kinds/kubevirt-kinds.ts'
+import { type KubeVirt, KubeVirts, type VirtualMachine, type VirtualMachineInstance, VirtualMachineInstances, VirtualMachines } from '../../lib/kube/kinds/kubevirt-kinds.ts'
 import { condition, type Condition, type Metadata } from '../../lib/kube/object.ts'
-import { controlEach, keyed, keyOf, recordEvent, sameStatus } from '../machinery/controller.ts'
+import { controlEach, keyed, keyOf, recordEvent, sameStatus, seconds } from '../machinery/controller.ts'
 import { namespaced, ownerReference } from '../machinery/owned-pods.ts'
-import { seconds, type VirtControllerContext } from './vmi-controller.ts'
+import type { VirtControllerContext } from './vmi-controller.ts'
 import { isDeepStrictEqual } from 'node:util'
-import { type Version, versionOf, isBefore } from '../../lib/releases/release-versions.ts'
+import { isBefore, type Version, versionOf } from '../../lib/releases/release-versions.ts'
 import { at, items, text, words } from '../api/json.ts'
 import { ControllerRevisions } from '../../lib/kube/kinds/workload-kinds.ts'
 import { isConflict } from '../../lib/kube/errors.ts'

@@ -1,14 +1,9 @@
 import { quantity } from '../../lib/kube/quantity.ts'
-import {
-  type ContainerStatus,
-  type Pod,
-  Pods,
-  type PodTemplate,
-} from '../../lib/kube/kinds/workload-kinds.ts'
+import { type ContainerStatus, type Pod, Pods, type PodTemplate } from '../../lib/kube/kinds/workload-kinds.ts'
 import { type VirtualMachineInstance, VirtualMachineInstances } from '../../lib/kube/kinds/kubevirt-kinds.ts'
 import { type Condition, condition } from '../../lib/kube/object.ts'
 import { outcomeAnnotations } from '../vm-shape.ts'
-import { controlEach, type ControllerContext, keyed, keyOf, recordEvent } from '../machinery/controller.ts'
+import { controlEach, type ControllerContext, keyed, keyOf, recordEvent, seconds } from '../machinery/controller.ts'
 import { createPod, isLiving, isReady } from '../machinery/owned-pods.ts'
 import { avoidAnnotation } from '../machinery/scheduler.ts'
 
@@ -257,10 +252,3 @@ export interface VirtControllerContext extends ControllerContext {
   readonly launcherImage: string
   readonly namespace: string
 }
-
-/** Now, in whole seconds, as status fields have it. */
-export const seconds = ({ clock }: Pick<ControllerContext, 'clock'>): string =>
-  clock
-    .now()
-    .toISOString()
-    .replace(/\.\d+Z$/, 'Z')
