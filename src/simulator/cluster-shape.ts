@@ -2,7 +2,13 @@ import type { Node } from '../lib/kube/kinds/core-kinds.ts'
 import type { KubeVirt, VirtualMachine } from '../lib/kube/kinds/kubevirt-kinds.ts'
 import type { KubeObject } from '../lib/kube/object.ts'
 import { componentKinds } from './hyperconverged/hyperconverged-components.ts'
-import { hyperConvergedDefinition, hyperConvergedKind, hyperConvergedObject, type HyperConvergedShape, ownedByHyperConverged } from './hyperconverged/hyperconverged-crd.ts'
+import {
+  hyperConvergedDefinition,
+  hyperConvergedKind,
+  hyperConvergedObject,
+  type HyperConvergedShape,
+  ownedByHyperConverged,
+} from './hyperconverged/hyperconverged-crd.ts'
 import { installedBundle, olmKinds, olmObjects } from './olm/olm-objects.ts'
 import type { OlmShape } from './olm/olm-shape.ts'
 import { openShiftKinds, openShiftObjects } from './openshift/openshift-objects.ts'

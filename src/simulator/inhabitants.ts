@@ -1,5 +1,8 @@
 import { type Deployment, Deployments, type Pod, Pods } from '../lib/kube/kinds/workload-kinds.ts'
-import { type VirtualMachineInstance, VirtualMachineInstances } from '../lib/kube/kinds/kubevirt-kinds.ts'
+import {
+  VirtualMachineInstances,
+  type VirtualMachineInstance as Vmi,
+} from '../lib/kube/kinds/kubevirt-kinds.ts'
 import type { KubeObject } from '../lib/kube/object.ts'
 import { nameSuffix } from './machinery/controller.ts'
 import { ownerReference, terminationFinalizer } from './machinery/owned-pods.ts'
@@ -34,7 +37,7 @@ export function inhabit(
   for (const object of objects.filter(({ kind }) => kind !== ResourceQuotas.kind).map(withOwnUid)) {
     if (object.kind !== VirtualMachineInstances.kind) seed(store, [object])
     else {
-      const vmi: VirtualMachineInstance = object
+      const vmi: Vmi = object
       const pod = isRunning(vmi)
         ? launcher(vmi, { image: imageOf(vmi, image), suffix: nameSuffix(random), now })
         : undefined
@@ -62,24 +65,20 @@ function withOwnUid(object: KubeObject): KubeObject {
   }
 }
 
-const isRunning = ({ status }: VirtualMachineInstance): boolean =>
-  status?.phase === 'Running' && status.nodeName !== undefined
+const isRunning = ({ status }: Vmi): boolean => status?.phase === 'Running' && status.nodeName !== undefined
 
-function imageOf({ metadata, status }: VirtualMachineInstance, current: string): string {
+function imageOf({ metadata, status }: Vmi, current: string): string {
   const isOutdated = metadata.labels !== undefined && outdatedLabel in metadata.labels
   return (isOutdated && status?.launcherContainerImageVersion) || current
 }
 
-function withLauncher(vmi: VirtualMachineInstance, { metadata, spec }: Pod): VirtualMachineInstance {
+function withLauncher(vmi: Vmi, { metadata, spec }: Pod): Vmi {
   const activePods = { [metadata.uid ?? '']: vmi.status?.nodeName ?? '' }
   const launcherContainerImageVersion = spec?.containers?.[0]?.image ?? ''
   return { ...vmi, status: { ...vmi.status, activePods, launcherContainerImageVersion } }
 }
 
-function launcher(
-  vmi: VirtualMachineInstance,
-  { image, suffix, now }: { image: string; suffix: string; now: string },
-): Pod {
+function launcher(vmi: Vmi, { image, suffix, now }: { image: string; suffix: string; now: string }): Pod {
   const { name, namespace, uid } = vmi.metadata
   const { metadata, spec } = launcherTemplate(vmi, image)
   const pod: Pod = {

@@ -5,7 +5,14 @@ import { seed, Store } from './api/store.ts'
 import { type StoreClientOptions, storeCluster } from './api/store-client.ts'
 import { FastForward } from './simulated-clock.ts'
 import { runConversion, serveHyperConvergedWebhook } from './hyperconverged/hco-webhook.ts'
-import { type ClusterShape, defaultKubernetes, defaultVersion, initialObjects, kindsOf, namespaceOf } from './cluster-shape.ts'
+import {
+  type ClusterShape,
+  defaultKubernetes,
+  defaultVersion,
+  initialObjects,
+  kindsOf,
+  namespaceOf,
+} from './cluster-shape.ts'
 import { Faults, type MachineryFaults } from './machinery/machinery-faults.ts'
 import { enforceQuotas, limitPods } from './machinery/resource-quotas.ts'
 import { type ControllerContext, seeded } from './machinery/controller.ts'

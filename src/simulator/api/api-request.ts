@@ -1,7 +1,15 @@
 import { groupOf, type Kind } from '../../lib/kube/object.ts'
 import { ApiError } from '../../lib/kube/errors.ts'
 import type { Store } from './store.ts'
-import { ClusterRoleBindings, ClusterRoles, type PolicyRule, type Role, type RoleBinding, RoleBindings, Roles } from '../../lib/kube/kinds/extension-kinds.ts'
+import {
+  ClusterRoleBindings,
+  ClusterRoles,
+  type PolicyRule,
+  type Role,
+  type RoleBinding,
+  RoleBindings,
+  Roles,
+} from '../../lib/kube/kinds/extension-kinds.ts'
 import type { Access } from '../../lib/kube/cluster.ts'
 import { forbiddenTo } from './api-refusal.ts'
 

@@ -9,9 +9,27 @@ import { randomUUID } from 'node:crypto'
 import { actedOn } from '../../lib/kube/object.ts'
 import { nameSelected } from './list-options.ts'
 import { patchTypes } from './patch.ts'
-import { admin, type ApiRequest, askAggregated, type Caller, decide, perform, requestOfPath } from './api-request.ts'
+import {
+  admin,
+  type ApiRequest,
+  askAggregated,
+  type Caller,
+  decide,
+  perform,
+  requestOfPath,
+} from './api-request.ts'
 import { accessPart } from './subresources.ts'
-import { type Answer, bodyOf, type Exchange, failure, flag, isDryRun, ok, type ResourceRoute, resourceRoute } from './http/exchange.ts'
+import {
+  type Answer,
+  bodyOf,
+  type Exchange,
+  failure,
+  flag,
+  isDryRun,
+  ok,
+  type ResourceRoute,
+  resourceRoute,
+} from './http/exchange.ts'
 import { discovery, openApi } from './http/discovery.ts'
 import { answerResource, watch } from './http/resource-requests.ts'
 import { forbiddenTo, unauthorized } from './api-refusal.ts'

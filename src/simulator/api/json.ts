@@ -1,4 +1,3 @@
-
 /** Plain JSON objects as they come off the wire. */
 export type Json = Record<string, unknown>
 

@@ -1,5 +1,17 @@
 import type { KubeObject } from '../../lib/kube/object.ts'
-import { fieldChanges, fieldsOf, type FieldWriter, isOwner, itemElement, type Owner, ownersOf, readable, separator, toEntries, without } from './managed-fields.ts'
+import {
+  fieldChanges,
+  fieldsOf,
+  type FieldWriter,
+  isOwner,
+  itemElement,
+  type Owner,
+  ownersOf,
+  readable,
+  separator,
+  toEntries,
+  without,
+} from './managed-fields.ts'
 import { copy, isJson, type Json, same } from './json.ts'
 import { atomicMap, type SimKind } from './kinds/sim-kind.ts'
 import { applyConflict } from './api-refusal.ts'

@@ -1,4 +1,21 @@
-import { type Access, type Change, type Cluster, type Found, type JsonOperation, type LogOptions, type Page, proxiedName, type Reader, type Ref, type Reviewer, type ServerVersion, type ServiceCall, type SingleAsk, type Where, type Writer } from '../../lib/kube/cluster.ts'
+import {
+  type Access,
+  type Change,
+  type Cluster,
+  type Found,
+  type JsonOperation,
+  type LogOptions,
+  type Page,
+  proxiedName,
+  type Reader,
+  type Ref,
+  type Reviewer,
+  type ServerVersion,
+  type ServiceCall,
+  type SingleAsk,
+  type Where,
+  type Writer,
+} from '../../lib/kube/cluster.ts'
 import { admin, type ApiRequest, askAggregated, type Caller, decide, perform } from './api-request.ts'
 import type { Listing, Store, Write } from './store.ts'
 import { copy, type Json, shared } from './json.ts'

@@ -5,9 +5,33 @@ import type { Clock } from '../../lib/kube/clock.ts'
 import type { AuditRecord } from './api-request.ts'
 import { builtInKinds } from './kinds/built-in-kinds.ts'
 import { serveDefinition, unserveDefinition } from './kinds/custom-kinds.ts'
-import { Deletion, Identity, ownHalf, prepareCreate, prepareUpdate, requireSameUid, timestamp, validate } from './object-lifecycle.ts'
-import { everything, labelSelected, ListSnapshots, nameSelected, type PageOf, selection } from './list-options.ts'
-import { accepted, History, inStoredVersion, type ObjectRef, ObjectTable, type StoreEvent, told } from './etcd.ts'
+import {
+  Deletion,
+  Identity,
+  ownHalf,
+  prepareCreate,
+  prepareUpdate,
+  requireSameUid,
+  timestamp,
+  validate,
+} from './object-lifecycle.ts'
+import {
+  everything,
+  labelSelected,
+  ListSnapshots,
+  nameSelected,
+  type PageOf,
+  selection,
+} from './list-options.ts'
+import {
+  accepted,
+  History,
+  inStoredVersion,
+  type ObjectRef,
+  ObjectTable,
+  type StoreEvent,
+  told,
+} from './etcd.ts'
 import { at, copy, same, sameBut } from './json.ts'
 import { KindRegistry, type SimKind, storageKey } from './kinds/sim-kind.ts'
 import { afterUpdate, type FieldWriter } from './managed-fields.ts'

@@ -6,17 +6,38 @@ import { type Json, same } from '../api/json.ts'
 import { Refusal } from '../api/api-refusal.ts'
 import { control, type ControllerContext, recordEvent } from '../machinery/controller.ts'
 import { lead } from '../machinery/leader-election.ts'
-import { aggregated, failedConditions, initialConditions, patchIn, report, type Told, troubleOf } from './hyperconverged-status.ts'
+import {
+  aggregated,
+  failedConditions,
+  initialConditions,
+  patchIn,
+  report,
+  type Told,
+  troubleOf,
+} from './hyperconverged-status.ts'
 import { type Component, type ComponentResource, components } from './hyperconverged-components.ts'
-import { type HyperConvergedShape, names, passedOn, patchedForUpgrade, shapeOf, virtualizationOf } from './hyperconverged-crd.ts'
-import { type HyperConvergedFaults, pollEvery, sayUpgradeable, type SelfContext, upgradeable } from './hyperconverged-context.ts'
+import {
+  type HyperConvergedShape,
+  names,
+  passedOn,
+  patchedForUpgrade,
+  shapeOf,
+  virtualizationOf,
+} from './hyperconverged-crd.ts'
+import {
+  type HyperConvergedFaults,
+  pollEvery,
+  sayUpgradeable,
+  type Self,
+  upgradeable,
+} from './hyperconverged-context.ts'
 import { jsonPatch } from '../api/patch.ts'
 import { Nodes } from '../../lib/kube/kinds/core-kinds.ts'
 import { Infrastructures } from '../../lib/kube/kinds/openshift-kinds.ts'
 import type { Faults } from '../machinery/machinery-faults.ts'
 
 /** The program of an hco-operator pod: waits for the Lease, then keeps KubeVirt and its companions as the HyperConverged says (ocp 1). */
-export async function runHyperConvergedOperator(cx: SelfContext): Promise<void> {
+export async function runHyperConvergedOperator(cx: Self): Promise<void> {
   const { name: identity, namespace } = cx.self
   const stopped = () => cx.faults.on.hyperConvergedStopped === true
   const candidate = { lease: 'hyperconverged-cluster-operator-lock', namespace, identity, stopped }
@@ -24,7 +45,7 @@ export async function runHyperConvergedOperator(cx: SelfContext): Promise<void> 
   await lead(cx, candidate, (signal) => operate({ ...cx, signal }))
 }
 
-function operate(cx: SelfContext): Promise<void> {
+function operate(cx: Self): Promise<void> {
   const { namespace } = cx.self
   const watched = [
     { kind: HyperConvergeds, where: { namespace } },
@@ -38,10 +59,10 @@ function operate(cx: SelfContext): Promise<void> {
 
 /** The passes of one process, one after the other. That an upgrade goes on it only knows in memory (ocp 1.5). */
 class Passes {
-  readonly #cx: SelfContext
+  readonly #cx: Self
   #upgrading: boolean | undefined
 
-  constructor(cx: SelfContext) {
+  constructor(cx: Self) {
     this.#cx = cx
   }
 
@@ -141,7 +162,7 @@ const operatorVersion = ({ status }: HyperConverged): string | undefined =>
   status?.versions?.find(({ name }) => name === 'operator')?.version
 
 /** In the version that is stored; where nobody converts between several, neither read nor written. */
-async function storedKind({ reader }: SelfContext): Promise<Kind<HyperConverged> | 'not converted'> {
+async function storedKind({ reader }: Self): Promise<Kind<HyperConverged> | 'not converted'> {
   const found = await reader.get(CustomResourceDefinitions, { name: names.definition })
   if (found.is !== 'object') return HyperConvergeds
   const { stored, served, conversion } = shapeOf(found.object)
@@ -153,7 +174,7 @@ const finalizer = 'kubevirt.io/hyperconverged'
 
 /** What the operator changes of the CR itself: its label and finalizer, and once per upgrade the spec. True where it wrote. */
 async function rewrite(
-  cx: SelfContext,
+  cx: Self,
   kind: Kind<HyperConverged>,
   hyperconverged: HyperConverged,
   upgrading: boolean,
@@ -184,11 +205,7 @@ interface Operands {
 }
 
 /** Makes what is missing, sets back what others changed of the KubeVirt, and asks all of them. `quiet`: overwrites without an event, as in upgrade mode. */
-async function ensureOperands(
-  cx: SelfContext,
-  hyperconverged: HyperConverged,
-  quiet: boolean,
-): Promise<Operands> {
+async function ensureOperands(cx: Self, hyperconverged: HyperConverged, quiet: boolean): Promise<Operands> {
   const kubevirt = await ensureKubeVirt(cx, hyperconverged, quiet)
   const others: ComponentResource[] = []
   for (const component of components) others.push(await ensureComponent(cx, hyperconverged, component))
@@ -202,7 +219,7 @@ async function ensureOperands(
   }
 }
 
-async function ensureKubeVirt(cx: SelfContext, hyperconverged: HyperConverged, quiet: boolean) {
+async function ensureKubeVirt(cx: Self, hyperconverged: HyperConverged, quiet: boolean) {
   const wanted = wantedKubeVirt(hyperconverged)
   const found = await cx.reader.get(KubeVirts, wanted.metadata)
   if (found.is !== 'object') return cx.writer.create(KubeVirts, wanted)
@@ -222,7 +239,7 @@ async function ensureKubeVirt(cx: SelfContext, hyperconverged: HyperConverged, q
 const by = 'hyperconverged-cluster-operator'
 
 async function ensureComponent(
-  cx: SelfContext,
+  cx: Self,
   hyperconverged: HyperConverged,
   { kind, name }: Component,
 ): Promise<ComponentResource> {

@@ -6,7 +6,7 @@ import { internalError, Refusal } from '../api/api-refusal.ts'
 import type { Store } from '../api/store.ts'
 import type { Faults } from '../machinery/machinery-faults.ts'
 import { isReady } from '../machinery/owned-pods.ts'
-import { type HyperConvergedFaults, pollEvery, type SelfContext } from './hyperconverged-context.ts'
+import { type HyperConvergedFaults, pollEvery, type Self } from './hyperconverged-context.ts'
 import { names, podNames, shapeOf, upstreamMinor, virtualizationOf } from './hyperconverged-crd.ts'
 import { CustomResourceDefinitions } from '../../lib/kube/kinds/extension-kinds.ts'
 import { between, control } from '../machinery/controller.ts'
@@ -99,7 +99,7 @@ function fillEvictionStrategy(object: HyperConverged, before: HyperConverged | u
 }
 
 /** The process of an hco-webhook pod: from 1.18 on puts its conversion into the CRD, which OLM replaces without it (hco 8). */
-export function runConversion(cx: SelfContext): Promise<void> {
+export function runConversion(cx: Self): Promise<void> {
   const ref = { name: names.definition }
   return control(cx, [{ kind: CustomResourceDefinitions, where: ref }], async () => {
     const found = await cx.reader.get(CustomResourceDefinitions, ref)

@@ -1,7 +1,7 @@
 import type { Condition, Kind, KubeObject } from '../../lib/kube/object.ts'
 import type { CustomResourceDefinition } from '../../lib/kube/kinds/extension-kinds.ts'
 import { custom, type SimKind } from '../api/kinds/sim-kind.ts'
-import { type ComponentKind, pollEvery, type SelfContext } from './hyperconverged-context.ts'
+import { type ComponentKind, pollEvery, type Self } from './hyperconverged-context.ts'
 import { between, control, sameStatus, seconds } from '../machinery/controller.ts'
 import { dated } from './hyperconverged-status.ts'
 
@@ -73,7 +73,7 @@ const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unkno
 type Status = NonNullable<ComponentResource['status']>
 
 /** The operator of a component: brings it to its own version within a quarter of a minute or so, and says what it says of itself. */
-export function runComponentOperator(cx: SelfContext, { kind, name }: Component): Promise<void> {
+export function runComponentOperator(cx: Self, { kind, name }: Component): Promise<void> {
   const takes = between(cx.random, 10_000, 20_000)
   const ref = { name, ...(kind.namespaced ? { namespace: cx.self.namespace } : {}) }
   return control(cx, [{ kind }], async () => {
@@ -91,11 +91,7 @@ export function runComponentOperator(cx: SelfContext, { kind, name }: Component)
 }
 
 /** Ms until it is at this version; it has begun when its targetVersion says so. */
-function timeLeft(
-  cx: SelfContext,
-  { observedVersion, targetVersion, conditions }: Status,
-  takes: number,
-): number {
+function timeLeft(cx: Self, { observedVersion, targetVersion, conditions }: Status, takes: number): number {
   const { version } = cx.self
   if (observedVersion === version) return 0
   if (targetVersion !== version) return takes
@@ -104,7 +100,7 @@ function timeLeft(
   return Math.max(0, began + takes - cx.clock.now().getTime())
 }
 
-function versions({ self }: SelfContext, { observedVersion }: Status, left: number): Status {
+function versions({ self }: Self, { observedVersion }: Status, left: number): Status {
   const { version } = self
   const observed = left === 0 ? version : observedVersion
   return {
@@ -114,7 +110,7 @@ function versions({ self }: SelfContext, { observedVersion }: Status, left: numb
   }
 }
 
-function conditionsOf(cx: SelfContext, component: string, { observedVersion }: Status): Condition[] {
+function conditionsOf(cx: Self, component: string, { observedVersion }: Status): Condition[] {
   const { version } = cx.self
   const under = observedVersion !== version
   const message =

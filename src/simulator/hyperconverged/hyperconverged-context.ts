@@ -30,16 +30,12 @@ function operatorSelf({ metadata, spec }: Pod): OperatorSelf {
 }
 
 /** One of the operators that a bundle of HyperConverged installs, at work. */
-export interface SelfContext extends ControllerContext {
+export interface Self extends ControllerContext {
   readonly self: OperatorSelf
   readonly faults: Faults<HyperConvergedFaults>
 }
 
-export function selfContext(
-  cx: ControllerContext,
-  pod: Pod,
-  faults: Faults<HyperConvergedFaults>,
-): SelfContext {
+export function selfContext(cx: ControllerContext, pod: Pod, faults: Faults<HyperConvergedFaults>): Self {
   return { ...cx, self: operatorSelf(pod), faults }
 }
 
@@ -64,7 +60,7 @@ export const upgradeable = {
 } as const
 
 /** Writes it into its OperatorCondition; nothing where that says so already, is not there yet, or OLM does not run it. */
-export async function sayUpgradeable(cx: SelfContext, said: Said): Promise<void> {
+export async function sayUpgradeable(cx: Self, said: Said): Promise<void> {
   const { condition: name, namespace } = cx.self
   if (name === undefined) return
   const found = await cx.reader.get(OperatorConditions, { name, namespace })

@@ -1,7 +1,7 @@
 import type { Condition, Kind, KubeObject } from '../../lib/kube/object.ts'
 import type { HyperConverged } from '../../lib/kube/kinds/operator-kinds.ts'
 import { sameStatus, seconds } from '../machinery/controller.ts'
-import type { SelfContext } from './hyperconverged-context.ts'
+import type { Self } from './hyperconverged-context.ts'
 
 interface Said {
   readonly conditions: readonly Condition[]
@@ -13,7 +13,7 @@ interface Said {
 
 /** Writes the status of the HyperConverged (ocp 1.5); nothing where it says that already. */
 export async function report(
-  cx: SelfContext,
+  cx: Self,
   kind: Kind<HyperConverged>,
   hyperconverged: HyperConverged,
   { conditions, upgrading, version, objects, ...more }: Said,

@@ -1,6 +1,32 @@
-import { type DaemonSet, DaemonSets, type Deployment, Deployments, type Pod, Pods, type ReplicaSet, ReplicaSets } from '../../lib/kube/kinds/workload-kinds.ts'
-import { control, type ControllerContext, ownedBy, recordEvent, sameStatus, seconds, templateHash } from './controller.ts'
-import { asSelector, createPod, isLiving, isOver, isReady, ownerReference, podsOf, share } from './owned-pods.ts'
+import {
+  type DaemonSet,
+  DaemonSets,
+  type Deployment,
+  Deployments,
+  type Pod,
+  Pods,
+  type ReplicaSet,
+  ReplicaSets,
+} from '../../lib/kube/kinds/workload-kinds.ts'
+import {
+  control,
+  type ControllerContext,
+  ownedBy,
+  recordEvent,
+  sameStatus,
+  seconds,
+  templateHash,
+} from './controller.ts'
+import {
+  asSelector,
+  createPod,
+  isLiving,
+  isOver,
+  isReady,
+  ownerReference,
+  podsOf,
+  share,
+} from './owned-pods.ts'
 import type { Condition } from '../../lib/kube/object.ts'
 import { type Node, Nodes } from '../../lib/kube/kinds/core-kinds.ts'
 import { toleratesNode } from './scheduler.ts'

@@ -1,4 +1,10 @@
-import { type Container, type ContainerState, type ContainerStatus, type Pod, Pods } from '../../lib/kube/kinds/workload-kinds.ts'
+import {
+  type Container,
+  type ContainerState,
+  type ContainerStatus,
+  type Pod,
+  Pods,
+} from '../../lib/kube/kinds/workload-kinds.ts'
 import { ApiError } from '../../lib/kube/errors.ts'
 import { between, type ControllerContext, recordEvent, seconds, untilAborted } from './controller.ts'
 import { isOver, terminationFinalizer } from './owned-pods.ts'

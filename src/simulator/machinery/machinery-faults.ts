@@ -1,4 +1,3 @@
-
 /** What goes wrong with pods and nodes. Plain data, so that a scenario can be written down. */
 export interface MachineryFaults {
   /** Regular expression on `registry/image:tag`: the registry does not have it. */

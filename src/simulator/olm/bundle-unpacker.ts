@@ -6,9 +6,15 @@ import { condition, groupOf, type KubeObject } from '../../lib/kube/object.ts'
 import { versionOf } from '../api/kinds/sim-kind.ts'
 import { type ControllerContext, seconds, templateHash } from '../machinery/controller.ts'
 import type { Program } from '../machinery/kubelet.ts'
-import { msSince, type OlmContext, type OlmFaults } from './olm-context.ts'
+import { msSince, type Olm, type OlmFaults } from './olm-context.ts'
 import type { OlmShape } from './olm-shape.ts'
-import { bundleFiles, bundleObjects, isServiceVersion, permissionsOf, type Release } from './operator-bundle.ts'
+import {
+  bundleFiles,
+  bundleObjects,
+  isServiceVersion,
+  permissionsOf,
+  type Release,
+} from './operator-bundle.ts'
 
 /** Where the objects of a bundle lie that was unpacked, as a step refers to it (ocp 2.2). */
 export interface Reference {
@@ -111,7 +117,7 @@ type Unpacked = { is: 'done' } | { is: 'under-way'; again: number } | { is: 'fai
 
 /** How the unpacking of these releases stands, each by a Job; begins it where it has not begun. */
 export async function unpack(
-  cx: OlmContext,
+  cx: Olm,
   releases: readonly Release[],
   source: CatalogSource,
 ): Promise<Unpacked> {
@@ -120,7 +126,7 @@ export async function unpack(
   return all.find(({ is }) => is === 'failed') ?? all.find(({ is }) => is === 'under-way') ?? { is: 'done' }
 }
 
-async function unpackOne(cx: OlmContext, release: Release, source: CatalogSource): Promise<Unpacked> {
+async function unpackOne(cx: Olm, release: Release, source: CatalogSource): Promise<Unpacked> {
   const kept = await keptFor(cx, release, source)
   if (kept.binaryData !== undefined) return { is: 'done' }
   const { metadata } = jobOf(cx, release, kept)
@@ -146,7 +152,7 @@ async function unpackOne(cx: OlmContext, release: Release, source: CatalogSource
 }
 
 /** The ConfigMap that the bundle goes to; empty until it is unpacked. */
-async function keptFor(cx: OlmContext, release: Release, source: CatalogSource): Promise<ConfigMap> {
+async function keptFor(cx: Olm, release: Release, source: CatalogSource): Promise<ConfigMap> {
   const { apiVersion, kind } = ConfigMaps
   const metadata = { name: unpackedName(release), namespace: cx.shape.sourceNamespace }
   const found = await cx.reader.get(ConfigMaps, metadata)
@@ -167,7 +173,7 @@ const ownedBy = ({ apiVersion, kind, metadata: { name, uid = '' } }: KubeObject)
 })
 
 /** The Job is given up with its pods, in the words of the registry. */
-async function giveUp(cx: OlmContext, { metadata }: Job, says: string): Promise<void> {
+async function giveUp(cx: Olm, { metadata }: Job, says: string): Promise<void> {
   const { name, namespace } = metadata
   const failed = {
     type: 'Failed',
@@ -181,7 +187,7 @@ async function giveUp(cx: OlmContext, { metadata }: Job, says: string): Promise<
     await cx.writer.delete(Pods, pod.metadata)
 }
 
-function jobOf({ shape }: OlmContext, release: Release, kept: ConfigMap): Job {
+function jobOf({ shape }: Olm, release: Release, kept: ConfigMap): Job {
   const containers = [
     { name: 'extract', image: `registry.redhat.io/${release.package}-bundle:v${release.entry.version}` },
   ]

@@ -1,10 +1,15 @@
-import { type CatalogSource, CatalogSources, type PackageManifest, PackageManifests } from '../../lib/kube/kinds/operator-kinds.ts'
+import {
+  type CatalogSource,
+  CatalogSources,
+  type PackageManifest,
+  PackageManifests,
+} from '../../lib/kube/kinds/operator-kinds.ts'
 import { ClusterOperators, ClusterVersions } from '../../lib/kube/kinds/openshift-kinds.ts'
 import { type Pod, Pods } from '../../lib/kube/kinds/workload-kinds.ts'
 import { ApiError } from '../../lib/kube/errors.ts'
 import { control, type ControllerContext, seconds } from '../machinery/controller.ts'
 import { createPod, isLiving, isReady } from '../machinery/owned-pods.ts'
-import { msSince, type OlmContext } from './olm-context.ts'
+import { msSince, type Olm } from './olm-context.ts'
 import { same } from '../api/json.ts'
 import { contentOf, headOf, type PackageContent } from './catalog-content.ts'
 
@@ -18,7 +23,7 @@ const retry = 5000
  * Keeps the catalog's pod: of the image of the platform's minor, as the marketplace operator writes it into the CatalogSource. What the
  * catalog has is what the image of its pod has, once that answers (ocp 2.6).
  */
-export function runCatalog(cx: OlmContext): Promise<void> {
+export function runCatalog(cx: Olm): Promise<void> {
   const watched = [
     { kind: CatalogSources },
     { kind: ClusterVersions },
@@ -38,7 +43,7 @@ const isOfCatalog = ({ metadata }: Pick<Pod, 'metadata'>): boolean =>
   metadata.labels?.[catalogLabel] !== undefined
 
 /** The catalog with the image that its platform wants. */
-async function ofPlatform(cx: OlmContext, source: CatalogSource): Promise<CatalogSource> {
+async function ofPlatform(cx: Olm, source: CatalogSource): Promise<CatalogSource> {
   const image = imageOf(source.metadata.name, await platformMinor(cx))
   if (source.spec?.image === image) return source
   return cx.writer.mergePatch(CatalogSources, source.metadata, { spec: { image } })
@@ -56,7 +61,7 @@ function minorOfImage(image: string | undefined): string | undefined {
   return /:v(?<minor>\d+\.\d+)$/u.exec(image ?? '')?.groups?.['minor']
 }
 
-async function tend(cx: OlmContext, source: CatalogSource): Promise<number | undefined> {
+async function tend(cx: Olm, source: CatalogSource): Promise<number | undefined> {
   const pods = await catalogPods(cx, source.metadata)
   const wanted = pods.filter((pod) => isLiving(pod) && imageIn(pod) === source.spec?.image)
   for (const pod of pods.filter((one) => isLiving(one) && !wanted.includes(one)))
@@ -74,7 +79,7 @@ function catalogPods(
   return reader.list(Pods, { namespace, labels: `${catalogLabel}=${name}` })
 }
 
-async function begin(cx: OlmContext, source: CatalogSource): Promise<void> {
+async function begin(cx: Olm, source: CatalogSource): Promise<void> {
   const { name } = source.metadata
   const image = source.spec?.image ?? ''
   const command = ['/bin/opm', 'serve', '/configs']
@@ -91,11 +96,7 @@ async function begin(cx: OlmContext, source: CatalogSource): Promise<void> {
 }
 
 /** The connection goes from CONNECTING to READY; one that breaks says so. */
-async function connect(
-  cx: OlmContext,
-  source: CatalogSource,
-  pod: Pod | undefined,
-): Promise<number | undefined> {
+async function connect(cx: Olm, source: CatalogSource, pod: Pod | undefined): Promise<number | undefined> {
   const { lastObservedState: state, lastConnect } = source.status?.connectionState ?? {}
   if (pod === undefined) {
     await observe(cx, source, 'CONNECTING')
@@ -109,7 +110,7 @@ async function connect(
 }
 
 /** Nobody answers: it connects for a while, and then it fails. */
-async function refuse(cx: OlmContext, source: CatalogSource): Promise<number | undefined> {
+async function refuse(cx: Olm, source: CatalogSource): Promise<number | undefined> {
   const { lastObservedState: state, lastConnect } = source.status?.connectionState ?? {}
   if (state === 'TRANSIENT_FAILURE') return undefined
   const isLate = state === 'CONNECTING' && msSince(cx, lastConnect) >= retry
@@ -118,7 +119,7 @@ async function refuse(cx: OlmContext, source: CatalogSource): Promise<number | u
   return retry
 }
 
-async function observe(cx: OlmContext, source: CatalogSource, lastObservedState: string): Promise<void> {
+async function observe(cx: Olm, source: CatalogSource, lastObservedState: string): Promise<void> {
   if (source.status?.connectionState?.lastObservedState === lastObservedState) return
   const { name, namespace } = source.metadata
   const connectionState = {
@@ -131,7 +132,7 @@ async function observe(cx: OlmContext, source: CatalogSource, lastObservedState:
 
 /** Of which image the catalog answers now: with its minor, or with that it does not. */
 export async function servedBy(
-  cx: OlmContext,
+  cx: Olm,
 ): Promise<{ is: 'ready'; minor: string | undefined } | { is: 'not-ready'; state: string }> {
   const { source: name, sourceNamespace: namespace } = cx.shape
   const found = await cx.reader.get(CatalogSources, { name, namespace })
@@ -146,19 +147,19 @@ export async function servedBy(
  * What the catalog has, as the package server tells it: versions without edges (ocp 2.6). In the catalog's namespace and the operator's;
  * nothing where the cluster does not serve the kind.
  */
-async function tellPackages(cx: OlmContext, minor: string | undefined): Promise<undefined> {
+async function tellPackages(cx: Olm, minor: string | undefined): Promise<undefined> {
   const { namespace, sourceNamespace } = cx.shape
   for (const content of contentOf(cx.shape, minor))
     for (const where of new Set([sourceNamespace, namespace])) await tell(cx, manifest(cx, content, where))
 }
 
 /** The package server shows nothing of a catalog that does not answer. */
-async function forgetPackages({ reader, writer, shape }: OlmContext): Promise<void> {
+async function forgetPackages({ reader, writer, shape }: Olm): Promise<void> {
   for (const { metadata, status } of await reader.list(PackageManifests))
     if (status?.catalogSource === shape.source) await writer.delete(PackageManifests, metadata)
 }
 
-async function tell({ reader, writer }: OlmContext, wanted: PackageManifest): Promise<void> {
+async function tell({ reader, writer }: Olm, wanted: PackageManifest): Promise<void> {
   const found = await reader.get(PackageManifests, wanted.metadata)
   if (found.is === 'absent') await writer.create(PackageManifests, wanted)
   if (found.is === 'object' && !same(found.object.status, wanted.status))
@@ -167,7 +168,7 @@ async function tell({ reader, writer }: OlmContext, wanted: PackageManifest): Pr
     ])
 }
 
-function manifest({ shape }: OlmContext, content: PackageContent, namespace: string): PackageManifest {
+function manifest({ shape }: Olm, content: PackageContent, namespace: string): PackageManifest {
   const { source, sourceNamespace } = shape
   const channels = content.channels.map(({ name, entries }) => {
     const head = headOf(entries)

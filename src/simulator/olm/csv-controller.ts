@@ -1,8 +1,22 @@
 import { type Container, type Deployment, Deployments } from '../../lib/kube/kinds/workload-kinds.ts'
-import { ClusterRoleBindings, ClusterRoles, CustomResourceDefinitions, RoleBindings, Roles, ServiceAccounts } from '../../lib/kube/kinds/extension-kinds.ts'
-import { type ClusterServiceVersion, ClusterServiceVersions, copiedFromLabel, type OperatorCondition, OperatorConditions, OperatorGroups } from '../../lib/kube/kinds/operator-kinds.ts'
+import {
+  ClusterRoleBindings,
+  ClusterRoles,
+  CustomResourceDefinitions,
+  RoleBindings,
+  Roles,
+  ServiceAccounts,
+} from '../../lib/kube/kinds/extension-kinds.ts'
+import {
+  copiedFromLabel,
+  type ClusterServiceVersion as Csv,
+  ClusterServiceVersions as Csvs,
+  type OperatorCondition,
+  OperatorConditions,
+  OperatorGroups,
+} from '../../lib/kube/kinds/operator-kinds.ts'
 import { control, type ControllerContext, seconds, templateHash } from '../machinery/controller.ts'
-import { msSince, type OlmContext, ownServiceVersions } from './olm-context.ts'
+import { msSince, type Olm, ownServiceVersions } from './olm-context.ts'
 import { type Condition, condition, type KubeObject } from '../../lib/kube/object.ts'
 import { type CarriedDeployment, ownedLabels, permissionsOf } from './operator-bundle.ts'
 import { Namespaces } from '../../lib/kube/kinds/core-kinds.ts'
@@ -15,9 +29,9 @@ const slow = 5000
 const remembered = 20
 
 /** The OLM operator: takes each CSV from phase to phase. */
-export function runServiceVersions(cx: OlmContext): Promise<void> {
+export function runServiceVersions(cx: Olm): Promise<void> {
   const watched = [
-    { kind: ClusterServiceVersions, where: { labels: `!${copiedFromLabel}` } },
+    { kind: Csvs, where: { labels: `!${copiedFromLabel}` } },
     { kind: Deployments, where: { labels: 'olm.owner' } },
     { kind: OperatorConditions },
     { kind: OperatorGroups },
@@ -32,11 +46,7 @@ export function runServiceVersions(cx: OlmContext): Promise<void> {
 }
 
 /** In how many ms to look again. */
-async function advance(
-  cx: OlmContext,
-  csv: ClusterServiceVersion,
-  all: readonly ClusterServiceVersion[],
-): Promise<number[]> {
+async function advance(cx: Olm, csv: Csv, all: readonly Csv[]): Promise<number[]> {
   const times = timesOf(cx, csv)
   if (times.inPhase < shortest) return [shortest - times.inPhase]
   if (csv.status?.phase === 'Deleting') {
@@ -51,14 +61,13 @@ async function advance(
   return [shortest]
 }
 
-function isIn({ status }: ClusterServiceVersion, { phase, reason, message }: Phase): boolean {
+function isIn({ status }: Csv, { phase, reason, message }: Phase): boolean {
   return status?.phase === phase && status.reason === reason && status.message === message
 }
 
-const isAtRest = ({ status }: ClusterServiceVersion): boolean =>
-  status?.phase === 'Succeeded' || status?.phase === 'Replacing'
+const isAtRest = ({ status }: Csv): boolean => status?.phase === 'Succeeded' || status?.phase === 'Replacing'
 
-function timesOf(cx: OlmContext, { metadata, status }: ClusterServiceVersion): PhaseTimes {
+function timesOf(cx: Olm, { metadata, status }: Csv): PhaseTimes {
   const { csvFails, csvFailsFor = 0 } = cx.faults.on
   return {
     inPhase: msSince(cx, status?.lastTransitionTime),
@@ -68,8 +77,8 @@ function timesOf(cx: OlmContext, { metadata, status }: ClusterServiceVersion): P
 }
 
 async function write(
-  cx: OlmContext,
-  { metadata, status }: ClusterServiceVersion,
+  cx: Olm,
+  { metadata, status }: Csv,
   next: Phase,
   { requirements }: CsvSnapshot,
 ): Promise<void> {
@@ -86,7 +95,7 @@ async function write(
       ? { requirementStatus: [...requirements] }
       : {}),
   }
-  await cx.writer.mergePatch(ClusterServiceVersions, metadata, { status: change }, 'status')
+  await cx.writer.mergePatch(Csvs, metadata, { status: change }, 'status')
 }
 
 /** Where a CSV is, and why (ocp 2.4). */
@@ -110,7 +119,7 @@ interface PhaseTimes {
 const installTimeout = 300_000
 
 /** The next phase of a CSV; undefined where it stays as it is. What being in it takes is done by who writes it. */
-function nextPhase(csv: ClusterServiceVersion, snapshot: CsvSnapshot, times: PhaseTimes): Phase | undefined {
+function nextPhase(csv: Csv, snapshot: CsvSnapshot, times: PhaseTimes): Phase | undefined {
   const phase = csv.status?.phase ?? ''
   if (phase === 'Deleting') return undefined
   if (phase === 'Replacing') return replaced(csv, snapshot)
@@ -124,7 +133,7 @@ function nextPhase(csv: ClusterServiceVersion, snapshot: CsvSnapshot, times: Pha
 
 const to = (phase: string, reason: string, message: string): Phase => ({ phase, reason, message })
 
-type Step = (csv: ClusterServiceVersion, snapshot: CsvSnapshot, times: PhaseTimes) => Phase | undefined
+type Step = (csv: Csv, snapshot: CsvSnapshot, times: PhaseTimes) => Phase | undefined
 
 const steps: Readonly<Record<string, Step>> = {
   '': () => to('Pending', 'RequirementsUnknown', 'requirements not yet checked'),
@@ -143,11 +152,11 @@ const steps: Readonly<Record<string, Step>> = {
 }
 
 /** OLM gives webhooks their certificates once more, when all of them were there for the first time (olm-real, seen with real webhooks). */
-const needsCertificates = ({ spec, status }: ClusterServiceVersion): boolean =>
+const needsCertificates = ({ spec, status }: Csv): boolean =>
   (spec?.webhookdefinitions ?? []).length > 0 && status?.certsLastUpdated === undefined
 
 /** A hold is looked at here alone: nothing asks again later (ocp 2.5). */
-function pending(csv: ClusterServiceVersion, snapshot: CsvSnapshot): Phase | undefined {
+function pending(csv: Csv, snapshot: CsvSnapshot): Phase | undefined {
   const isReplaced = snapshot.all.some(({ metadata }) => metadata.name === csv.spec?.replaces)
   const hold = isReplaced ? waitOf(snapshot.replacedCondition) : undefined
   if (hold !== undefined)
@@ -172,7 +181,7 @@ const pretended = ({ age, failsFor }: PhaseTimes): string | undefined =>
   failsFor < Infinity && age < failsFor ? unavailableWebhook : undefined
 
 /** It goes once its successors led to one that runs; the oldest of a chain goes first. */
-function replaced(csv: ClusterServiceVersion, { all }: CsvSnapshot): Phase | undefined {
+function replaced(csv: Csv, { all }: CsvSnapshot): Phase | undefined {
   if (all.some(({ metadata }) => metadata.name === csv.spec?.replaces)) return undefined
   let name = csv.metadata.name
   for (let hops = 0; hops < all.length; hops++) {
@@ -217,12 +226,12 @@ function isOutdated(own: Condition & { observedGeneration?: number }, of: Operat
 
 const sentence = ({ message = '' }: Condition): string => `the operator is not upgradeable: ${message}`
 
-type Requirement = NonNullable<NonNullable<ClusterServiceVersion['status']>['requirementStatus']>[number]
+type Requirement = NonNullable<NonNullable<Csv['status']>['requirementStatus']>[number]
 
 /** What decides about the next phase of a CSV. */
 interface CsvSnapshot {
   /** The CSVs of its namespace. */
-  all: readonly ClusterServiceVersion[]
+  all: readonly Csv[]
   operatorGroups: number
   /** The OperatorCondition of the CSV that it replaces. */
   replacedCondition: OperatorCondition | undefined
@@ -231,11 +240,7 @@ interface CsvSnapshot {
   unhealthy: string | undefined
 }
 
-async function readCsv(
-  { reader }: OlmContext,
-  csv: ClusterServiceVersion,
-  all: readonly ClusterServiceVersion[],
-): Promise<CsvSnapshot> {
+async function readCsv({ reader }: Olm, csv: Csv, all: readonly Csv[]): Promise<CsvSnapshot> {
   const { namespace } = csv.metadata
   const { replaces } = csv.spec ?? {}
   const predecessor =
@@ -249,10 +254,7 @@ async function readCsv(
   }
 }
 
-async function requirementsOf(
-  reader: OlmContext['reader'],
-  csv: ClusterServiceVersion,
-): Promise<Requirement[]> {
+async function requirementsOf(reader: Olm['reader'], csv: Csv): Promise<Requirement[]> {
   const requirements: Requirement[] = []
   const owned = csv.spec?.customresourcedefinitions?.owned ?? []
   for (const { name = '' } of owned) {
@@ -272,7 +274,7 @@ async function requirementsOf(
 }
 
 /** Its roles, which a plan writes behind it, account by account. */
-async function permission(reader: OlmContext['reader'], csv: ClusterServiceVersion): Promise<Requirement> {
+async function permission(reader: Olm['reader'], csv: Csv): Promise<Requirement> {
   const { name } = csv.metadata
   const there = new Set<string>()
   for (const kind of [ClusterRoles, Roles])
@@ -288,14 +290,11 @@ const presence = (isThere: boolean): Requirement => ({
   message: isThere ? 'it is present' : 'it is not present',
 })
 
-export function carriedBy({ spec }: ClusterServiceVersion): readonly CarriedDeployment[] {
+export function carriedBy({ spec }: Csv): readonly CarriedDeployment[] {
   return (spec?.install?.spec?.deployments ?? []) as unknown as readonly CarriedDeployment[]
 }
 
-async function unhealthyPart(
-  reader: OlmContext['reader'],
-  csv: ClusterServiceVersion,
-): Promise<string | undefined> {
+async function unhealthyPart(reader: Olm['reader'], csv: Csv): Promise<string | undefined> {
   for (const { name } of carriedBy(csv)) {
     const found = await reader.get(Deployments, { name, namespace: csv.metadata.namespace })
     const lacks = found.is === 'object' ? lackOf(found.object, csv.metadata.name) : 'deployment not found'
@@ -327,7 +326,7 @@ function rollOf({ metadata, status, spec }: Deployment): string | undefined {
 const hashLabel = 'olm.deployment-spec-hash'
 
 /** Makes the Deployments of a CSV, or makes those its own that are there under their names; each is told the name of its OperatorCondition. */
-async function installCsv({ reader, writer }: OlmContext, csv: ClusterServiceVersion): Promise<void> {
+async function installCsv({ reader, writer }: Olm, csv: Csv): Promise<void> {
   for (const carried of carriedBy(csv)) {
     const wanted = deploymentOf(csv, carried)
     const { metadata, spec } = wanted
@@ -342,7 +341,7 @@ async function installCsv({ reader, writer }: OlmContext, csv: ClusterServiceVer
   }
 }
 
-function deploymentOf(csv: ClusterServiceVersion, { name, label, spec }: CarriedDeployment): Deployment {
+function deploymentOf(csv: Csv, { name, label, spec }: CarriedDeployment): Deployment {
   const { name: owner, namespace } = csv.metadata
   const told = { name: 'OPERATOR_CONDITION_NAME', value: owner }
   const { template = {} } = spec
@@ -380,29 +379,29 @@ export function ownedBy({ metadata }: KubeObject): {
   uid: string
   controller: boolean
 } {
-  const { apiVersion, kind } = ClusterServiceVersions
+  const { apiVersion, kind } = Csvs
   return { apiVersion, kind, name: metadata.name, uid: metadata.uid ?? '', controller: false }
 }
 
 /** Takes a CSV away with what only it had: its roles and its OperatorCondition. */
-async function removeCsv({ reader, writer }: OlmContext, csv: ClusterServiceVersion): Promise<void> {
+async function removeCsv({ reader, writer }: Olm, csv: Csv): Promise<void> {
   const { name, namespace } = csv.metadata
   for (const kind of [ClusterRoles, ClusterRoleBindings, Roles, RoleBindings])
     for (const { metadata } of await reader.list(kind, { labels: `olm.owner=${name}` }))
       await writer.delete(kind, metadata)
   const told = await reader.get(OperatorConditions, { name, namespace })
   if (told.is === 'object') await writer.delete(OperatorConditions, told.object.metadata)
-  await writer.delete(ClusterServiceVersions, csv.metadata)
+  await writer.delete(Csvs, csv.metadata)
 }
 
 /** Copies the CSVs of operators for all namespaces into each of them, and takes copies away with their original (ocp 2.7). */
-export function runCopies(cx: OlmContext): Promise<void> {
-  const watched = [{ kind: ClusterServiceVersions }, { kind: Namespaces }, { kind: OperatorGroups }]
+export function runCopies(cx: Olm): Promise<void> {
+  const watched = [{ kind: Csvs }, { kind: Namespaces }, { kind: OperatorGroups }]
   return control(cx, watched, async () => {
     const originals = await ownServiceVersions(cx.reader)
     const everywhere = await namespacesForAll(cx)
     const wanted = originals.filter(({ metadata }) => everywhere.has(metadata.namespace ?? ''))
-    const copies = await cx.reader.list(ClusterServiceVersions, { labels: copiedFromLabel })
+    const copies = await cx.reader.list(Csvs, { labels: copiedFromLabel })
     for (const copy of copies) if (!wanted.some((one) => isCopyOf(copy, one))) await remove(cx, copy)
     for (const { metadata, status } of await cx.reader.list(Namespaces))
       for (const csv of wanted)
@@ -419,17 +418,17 @@ async function namespacesForAll({ reader }: ControllerContext): Promise<Set<stri
   return new Set(all.map(({ metadata }) => metadata.namespace ?? ''))
 }
 
-const isCopyOf = (copy: ClusterServiceVersion, { metadata }: ClusterServiceVersion): boolean =>
+const isCopyOf = (copy: Csv, { metadata }: Csv): boolean =>
   copy.metadata.name === metadata.name && copy.metadata.labels?.[copiedFromLabel] === metadata.namespace
 
-async function remove({ writer }: OlmContext, { metadata }: ClusterServiceVersion): Promise<void> {
-  await writer.delete(ClusterServiceVersions, metadata)
+async function remove({ writer }: Olm, { metadata }: Csv): Promise<void> {
+  await writer.delete(Csvs, metadata)
 }
 
 async function copyTo(
-  { writer }: OlmContext,
-  csv: ClusterServiceVersion,
-  { namespace, copies }: { namespace: string; copies: readonly ClusterServiceVersion[] },
+  { writer }: Olm,
+  csv: Csv,
+  { namespace, copies }: { namespace: string; copies: readonly Csv[] },
 ): Promise<void> {
   const { apiVersion, kind, metadata, spec, status } = csv
   const { phase = '' } = status ?? {}
@@ -438,7 +437,7 @@ async function copyTo(
   if (there?.status?.phase === phase) return
   const { name } = metadata
   if (there === undefined)
-    await writer.create(ClusterServiceVersions, {
+    await writer.create(Csvs, {
       apiVersion,
       kind,
       metadata: { name, namespace, labels },
@@ -446,5 +445,5 @@ async function copyTo(
     })
   const message = `The operator is running in ${metadata.namespace} but is managing this namespace`
   const copied = { phase, reason: 'Copied', message }
-  await writer.mergePatch(ClusterServiceVersions, { name, namespace }, { status: copied }, 'status')
+  await writer.mergePatch(Csvs, { name, namespace }, { status: copied }, 'status')
 }

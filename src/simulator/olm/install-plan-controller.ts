@@ -1,9 +1,21 @@
-import { ClusterServiceVersions, type InstallPlan, InstallPlans, type InstallStep } from '../../lib/kube/kinds/operator-kinds.ts'
+import {
+  ClusterServiceVersions as Csvs,
+  type InstallPlan,
+  InstallPlans,
+  type InstallStep,
+} from '../../lib/kube/kinds/operator-kinds.ts'
 import { ApiError } from '../../lib/kube/errors.ts'
 import { between, control, type ControllerContext, seconds } from '../machinery/controller.ts'
-import { msSince, type OlmContext } from './olm-context.ts'
+import { msSince, type Olm } from './olm-context.ts'
 import { groupOf, type Kind, type KubeObject } from '../../lib/kube/object.ts'
-import { ClusterRoleBindings, ClusterRoles, CustomResourceDefinitions, RoleBindings, Roles, ServiceAccounts } from '../../lib/kube/kinds/extension-kinds.ts'
+import {
+  ClusterRoleBindings,
+  ClusterRoles,
+  CustomResourceDefinitions,
+  RoleBindings,
+  Roles,
+  ServiceAccounts,
+} from '../../lib/kube/kinds/extension-kinds.ts'
 import { filesOf, isReference, type Reference } from './bundle-unpacker.ts'
 
 /** A plan shows that it is Installing for so long before its first step, ms. */
@@ -21,7 +33,7 @@ const unserved = { least: 1500, most: 38_000 }
 type ApiWaits = Map<string, number>
 
 /** Executes plans that are approved, and clears away the oldest. */
-export function runInstallPlans(cx: OlmContext): Promise<void> {
+export function runInstallPlans(cx: Olm): Promise<void> {
   const waits: ApiWaits = new Map()
   return control(cx, [{ kind: InstallPlans }], async () => {
     const again: number[] = []
@@ -36,7 +48,7 @@ export function runInstallPlans(cx: OlmContext): Promise<void> {
 }
 
 /** One phase further; the answer is in how many ms to look again. */
-async function advance(cx: OlmContext, plan: InstallPlan, waits: ApiWaits): Promise<number | undefined> {
+async function advance(cx: Olm, plan: InstallPlan, waits: ApiWaits): Promise<number | undefined> {
   const phase = plan.status?.phase
   if (phase === 'RequiresApproval' && plan.spec?.approved === true) {
     await write(cx, plan, { phase: 'Installing', startTime: seconds(cx) })
@@ -57,7 +69,7 @@ async function advance(cx: OlmContext, plan: InstallPlan, waits: ApiWaits): Prom
  * Goes through the steps once, the CSV first, and tells of all of them at the end: until then its requirements are not met. Kinds of new CRDs are waited for with the CSV
  * and all else there.
  */
-async function execute(cx: OlmContext, plan: InstallPlan, waits: ApiWaits): Promise<number | undefined> {
+async function execute(cx: Olm, plan: InstallPlan, waits: ApiWaits): Promise<number | undefined> {
   const done: InstallStep[] = []
   const steps = plan.status?.plan ?? []
   try {
@@ -85,7 +97,7 @@ async function execute(cx: OlmContext, plan: InstallPlan, waits: ApiWaits): Prom
 const waitingForApi = 'WaitingForApi'
 
 async function carryOut(
-  cx: OlmContext,
+  cx: Olm,
   step: InstallStep,
   objects: ReadonlyMap<InstallStep, KubeObject>,
 ): Promise<InstallStep> {
@@ -93,7 +105,7 @@ async function carryOut(
   if (step.status !== 'Unknown') return step
   const { kind = '' } = step.resource ?? {}
   const { planFailed } = cx.faults.on
-  if (planFailed !== undefined && kind !== ClusterServiceVersions.kind) throw new Refused(planFailed)
+  if (planFailed !== undefined && kind !== Csvs.kind) throw new Refused(planFailed)
   const object = objects.get(step)
   if (object === undefined) throw new Refused(`no object for the step of ${kind}`)
   const status = await applyObject(cx, object)
@@ -106,7 +118,7 @@ async function carryOut(
 class Refused extends Error {}
 
 async function markFailed(
-  cx: OlmContext,
+  cx: Olm,
   plan: InstallPlan,
   { steps, why }: { steps: InstallStep[]; why: string },
 ): Promise<number | undefined> {
@@ -120,7 +132,7 @@ async function markFailed(
 }
 
 function installed(
-  cx: OlmContext,
+  cx: Olm,
   outcome: { status: 'True' | 'False'; reason?: string; message?: string },
 ): NonNullable<NonNullable<InstallPlan['status']>['conditions']>[number] {
   const at = seconds(cx)
@@ -131,13 +143,13 @@ type Status = {
   [K in keyof NonNullable<InstallPlan['status']>]?: NonNullable<InstallPlan['status']>[K] | null
 }
 
-async function write(cx: OlmContext, plan: InstallPlan, status: Status): Promise<void> {
+async function write(cx: Olm, plan: InstallPlan, status: Status): Promise<void> {
   const before = { ...plan.status } as Record<string, unknown>
   if (Object.entries(status).every(([name, value]) => before[name] === value)) return
   await cx.writer.mergePatch(InstallPlans, plan.metadata, { status }, 'status')
 }
 
-async function clear(cx: OlmContext, plans: readonly InstallPlan[]): Promise<void> {
+async function clear(cx: Olm, plans: readonly InstallPlan[]): Promise<void> {
   const namespaces = new Set(plans.map(({ metadata }) => metadata.namespace))
   for (const namespace of namespaces) {
     const here = plans.filter(({ metadata }) => metadata.namespace === namespace)
@@ -147,7 +159,7 @@ async function clear(cx: OlmContext, plans: readonly InstallPlan[]): Promise<voi
 }
 
 const kinds: readonly Kind[] = [
-  ClusterServiceVersions,
+  Csvs,
   CustomResourceDefinitions,
   ServiceAccounts,
   ClusterRoles,
@@ -177,7 +189,7 @@ async function applyObject({ reader, writer }: ControllerContext, object: KubeOb
     await writer.create(kind, object)
     return 'Created'
   }
-  if (kind === ClusterServiceVersions) return 'Present'
+  if (kind === Csvs) return 'Present'
   if ('spec' in object) {
     await writer.jsonPatch(kind, ref, [{ op: 'replace', path: '/spec', value: object.spec }])
   } else if (kind !== ServiceAccounts) {

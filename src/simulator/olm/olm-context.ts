@@ -1,11 +1,20 @@
 import type { ControllerContext } from '../machinery/controller.ts'
 import type { Faults } from '../machinery/machinery-faults.ts'
 import type { OlmShape } from './olm-shape.ts'
-import { type ClusterServiceVersion, ClusterServiceVersions, copiedFromLabel, type InstallPlan, InstallPlans, OperatorGroups, type Subscription, Subscriptions } from '../../lib/kube/kinds/operator-kinds.ts'
+import {
+  type ClusterServiceVersion,
+  ClusterServiceVersions,
+  copiedFromLabel,
+  type InstallPlan,
+  InstallPlans,
+  OperatorGroups,
+  type Subscription,
+  Subscriptions,
+} from '../../lib/kube/kinds/operator-kinds.ts'
 import type { Condition } from '../../lib/kube/object.ts'
 
 /** What every part of OLM has. Of the shape only the catalog's content and the manner of its steps are read: the rest is in the cluster. */
-export interface OlmContext extends ControllerContext {
+export interface Olm extends ControllerContext {
   readonly shape: OlmShape
   readonly faults: Pick<Faults<OlmFaults>, 'on'>
 }
@@ -50,7 +59,7 @@ export interface NamespaceSnapshot {
 }
 
 /** Every namespace that has a Subscription. */
-export async function readNamespaces({ reader }: OlmContext): Promise<NamespaceSnapshot[]> {
+export async function readNamespaces({ reader }: Olm): Promise<NamespaceSnapshot[]> {
   const subscriptions = await reader.list(Subscriptions)
   const namespaces = new Set(subscriptions.map(({ metadata }) => metadata.namespace ?? ''))
   const snapshots: NamespaceSnapshot[] = []
@@ -67,7 +76,7 @@ export async function readNamespaces({ reader }: OlmContext): Promise<NamespaceS
 
 /** Without a namespace those of all (ocp 2.7). */
 export function ownServiceVersions(
-  reader: OlmContext['reader'],
+  reader: Olm['reader'],
   namespace?: string,
 ): Promise<ClusterServiceVersion[]> {
   return reader.list(ClusterServiceVersions, { namespace, labels: `!${copiedFromLabel}` })

@@ -1,5 +1,17 @@
 import { createHash } from 'node:crypto'
-import { CatalogSources, ClusterServiceVersions, type InstallPlan, InstallPlans, type InstallStep, OperatorConditions, type OperatorGroup, OperatorGroups, PackageManifests, type Subscription, Subscriptions } from '../../lib/kube/kinds/operator-kinds.ts'
+import {
+  CatalogSources,
+  ClusterServiceVersions,
+  type InstallPlan,
+  InstallPlans,
+  type InstallStep,
+  OperatorConditions,
+  type OperatorGroup,
+  OperatorGroups,
+  PackageManifests,
+  type Subscription,
+  Subscriptions,
+} from '../../lib/kube/kinds/operator-kinds.ts'
 import type { Kind, KubeObject } from '../../lib/kube/object.ts'
 import { hyperConvergedDefinition } from '../hyperconverged/hyperconverged-crd.ts'
 import { templateHash } from '../machinery/controller.ts'

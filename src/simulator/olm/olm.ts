@@ -2,14 +2,24 @@ import { control, type ControllerContext, seconds } from '../machinery/controlle
 import type { Faults } from '../machinery/machinery-faults.ts'
 import { minorOf, runCatalog } from './catalog-source.ts'
 import { carriedBy, ownedBy, runCopies, runServiceVersions } from './csv-controller.ts'
-import { type OlmContext, type OlmFaults, ownServiceVersions, type Said, saying } from './olm-context.ts'
+import { type Olm, type OlmFaults, ownServiceVersions, type Said, saying } from './olm-context.ts'
 import { runInstallPlans } from './install-plan-controller.ts'
 import type { OlmShape } from './olm-shape.ts'
 import { runSubscriptions } from './subscription-controller.ts'
-import { type ClusterServiceVersion, ClusterServiceVersions, copiedFromLabel, type OperatorCondition, OperatorConditions } from '../../lib/kube/kinds/operator-kinds.ts'
+import {
+  copiedFromLabel,
+  type ClusterServiceVersion as Csv,
+  ClusterServiceVersions as Csvs,
+  type OperatorCondition,
+  OperatorConditions,
+} from '../../lib/kube/kinds/operator-kinds.ts'
 import type { Condition } from '../../lib/kube/object.ts'
 import { items, same, text } from '../api/json.ts'
-import { type ClusterOperator, ClusterOperators, ClusterVersions } from '../../lib/kube/kinds/openshift-kinds.ts'
+import {
+  type ClusterOperator,
+  ClusterOperators,
+  ClusterVersions,
+} from '../../lib/kube/kinds/openshift-kinds.ts'
 import { isBefore } from './catalog-content.ts'
 
 /**
@@ -35,18 +45,15 @@ export async function runOlm(
 }
 
 /** Makes an OperatorCondition for each CSV, and copies what its operator says in the spec to the status that OLM goes by (ocp 1.8, 2.5). */
-function runOperatorConditions(cx: OlmContext): Promise<void> {
-  const watched = [
-    { kind: ClusterServiceVersions, where: { labels: `!${copiedFromLabel}` } },
-    { kind: OperatorConditions },
-  ]
+function runOperatorConditions(cx: Olm): Promise<void> {
+  const watched = [{ kind: Csvs, where: { labels: `!${copiedFromLabel}` } }, { kind: OperatorConditions }]
   return control(cx, watched, async () => {
     for (const csv of await ownServiceVersions(cx.reader)) await tend(cx, csv)
     return undefined
   })
 }
 
-async function tend(cx: OlmContext, csv: ClusterServiceVersion): Promise<void> {
+async function tend(cx: Olm, csv: Csv): Promise<void> {
   const found = await cx.reader.get(OperatorConditions, csv.metadata)
   if (found.is !== 'object') {
     await cx.writer.create(OperatorConditions, conditionOf(csv))
@@ -56,7 +63,7 @@ async function tend(cx: OlmContext, csv: ClusterServiceVersion): Promise<void> {
   await copyToStatus(cx, found.object)
 }
 
-function conditionOf(csv: ClusterServiceVersion): OperatorCondition {
+function conditionOf(csv: Csv): OperatorCondition {
   const { name, namespace } = csv.metadata
   const { apiVersion, kind } = OperatorConditions
   return {
@@ -69,7 +76,7 @@ function conditionOf(csv: ClusterServiceVersion): OperatorCondition {
 
 const byAdmin = 'HeldByAdministrator'
 
-async function blockUpgrade(cx: OlmContext, { metadata, spec }: OperatorCondition): Promise<void> {
+async function blockUpgrade(cx: Olm, { metadata, spec }: OperatorCondition): Promise<void> {
   const { held } = cx.faults.on
   const others = (spec?.overrides ?? []).filter(({ reason }) => reason !== byAdmin)
   const own = held === undefined ? [] : [heldBack(cx, held)]
@@ -78,7 +85,7 @@ async function blockUpgrade(cx: OlmContext, { metadata, spec }: OperatorConditio
   await cx.writer.mergePatch(OperatorConditions, metadata, { spec: { overrides: [...others, ...own] } })
 }
 
-function heldBack(cx: OlmContext, message: string): Condition {
+function heldBack(cx: Olm, message: string): Condition {
   return {
     type: 'Upgradeable',
     status: 'False',
@@ -89,7 +96,7 @@ function heldBack(cx: OlmContext, message: string): Condition {
 }
 
 /** With the generation that they were said in: a status of an older one is no answer. */
-async function copyToStatus(cx: OlmContext, { metadata, spec, status }: OperatorCondition): Promise<void> {
+async function copyToStatus(cx: Olm, { metadata, spec, status }: OperatorCondition): Promise<void> {
   if (spec?.conditions === undefined) return
   const before = status?.conditions ?? []
   const { generation = 1 } = metadata
@@ -108,9 +115,9 @@ const name = 'operator-lifecycle-manager'
  * Says to the platform whether an operator is in the way of its next minor, where the platform has a ClusterOperator for it (ocp 2.8).
  * Writes that one condition alone.
  */
-function runClusterOperator(cx: OlmContext): Promise<void> {
+function runClusterOperator(cx: Olm): Promise<void> {
   const watched = [
-    { kind: ClusterServiceVersions, where: { labels: `!${copiedFromLabel}` } },
+    { kind: Csvs, where: { labels: `!${copiedFromLabel}` } },
     { kind: ClusterVersions },
     { kind: ClusterOperators, concerns: ({ metadata }: ClusterOperator) => metadata.name === name },
   ]
@@ -140,7 +147,7 @@ function following(version: string | undefined): string | undefined {
   return major === undefined || minor === undefined ? undefined : `${major}.${minor + 1}`
 }
 
-function verdict(versions: readonly ClusterServiceVersion[], next: string): Said[string] {
+function verdict(versions: readonly Csv[], next: string): Said[string] {
   const bounded = versions.flatMap((csv) => {
     const limit = limitOf(csv)
     return limit !== undefined && isBefore(limit, next) ? [{ csv, limit }] : []
@@ -150,11 +157,11 @@ function verdict(versions: readonly ClusterServiceVersion[], next: string): Said
     const { name: operator, namespace } = metadata
     return `- maximum supported OCP version for ${namespace}/${operator} is ${limit}`
   })
-  const message = `ClusterServiceVersions blocking minor version upgrades to ${next}.0 or higher:\n${lines.join('\n')}`
+  const message = `Csvs blocking minor version upgrades to ${next}.0 or higher:\n${lines.join('\n')}`
   return { status: 'False', reason: 'IncompatibleOperatorsInstalled', message }
 }
 
-function limitOf({ metadata }: ClusterServiceVersion): string | undefined {
+function limitOf({ metadata }: Csv): string | undefined {
   const given: unknown = JSON.parse(metadata.annotations?.['olm.properties'] ?? '[]')
   const limit = items({ given }, 'given').find(({ type }) => type === 'olm.maxOpenShiftVersion')
   return text(limit, 'value')

@@ -1,6 +1,18 @@
 import { createHash } from 'node:crypto'
-import { ClusterRoleBindings, ClusterRoles, type CustomResourceDefinition, type PolicyRule, type Role, RoleBindings, Roles, ServiceAccounts } from '../../lib/kube/kinds/extension-kinds.ts'
-import { type ClusterServiceVersion, ClusterServiceVersions } from '../../lib/kube/kinds/operator-kinds.ts'
+import {
+  ClusterRoleBindings,
+  ClusterRoles,
+  type CustomResourceDefinition,
+  type PolicyRule,
+  type Role,
+  RoleBindings,
+  Roles,
+  ServiceAccounts,
+} from '../../lib/kube/kinds/extension-kinds.ts'
+import {
+  type ClusterServiceVersion as Csv,
+  ClusterServiceVersions as Csvs,
+} from '../../lib/kube/kinds/operator-kinds.ts'
 import type { KubeObject } from '../../lib/kube/object.ts'
 import { hyperConvergedDefinition } from '../hyperconverged/hyperconverged-crd.ts'
 import { components, definitionOf } from '../hyperconverged/hyperconverged-components.ts'
@@ -52,8 +64,7 @@ export function bundleFiles(release: Release, shape: OlmShape): KubeObject[] {
   ]
 }
 
-export const isServiceVersion = (object: KubeObject): object is ClusterServiceVersion =>
-  object.kind === ClusterServiceVersions.kind
+export const isServiceVersion = (object: KubeObject): object is Csv => object.kind === Csvs.kind
 
 export function isBundle(entry: EntryShape): entry is BundleShape {
   return 'kubevirt' in entry
@@ -65,7 +76,7 @@ interface Described {
   /** Its CustomResourceDefinitions. */
   owned: readonly OwnedDefinition[]
   accounts: readonly Account[]
-  webhooks?: NonNullable<NonNullable<ClusterServiceVersion['spec']>['webhookdefinitions']>
+  webhooks?: NonNullable<NonNullable<Csv['spec']>['webhookdefinitions']>
 }
 
 interface OwnedDefinition {
@@ -83,12 +94,12 @@ function ownedDefinition({ metadata: { name }, spec = {} }: CustomResourceDefini
 function serviceVersion(
   { package: name, entry, namespace, replaces }: Release,
   { displayName, deployments, owned, accounts, webhooks = [] }: Described,
-): ClusterServiceVersion {
+): Csv {
   const limit = entry.maxOpenShiftVersion
   const properties = limit === undefined ? [] : [{ type: 'olm.maxOpenShiftVersion', value: limit }]
   return {
-    apiVersion: ClusterServiceVersions.apiVersion,
-    kind: ClusterServiceVersions.kind,
+    apiVersion: Csvs.apiVersion,
+    kind: Csvs.kind,
     metadata: {
       name: entry.name,
       namespace,
@@ -118,7 +129,7 @@ function serviceVersion(
 export function ownedLabels({ metadata }: Pick<KubeObject, 'metadata'>): Record<string, string> {
   return {
     'olm.owner': metadata.name,
-    'olm.owner.kind': ClusterServiceVersions.kind,
+    'olm.owner.kind': Csvs.kind,
     'olm.owner.namespace': metadata.namespace ?? '',
   }
 }
@@ -142,14 +153,14 @@ function permitted(accounts: readonly Account[]): object {
 const permissions = new WeakMap<object, KubeObject[]>()
 
 /** What OLM makes of the permissions that a CSV wants, account by account. CSVs come frozen from the store. */
-export function permissionsOf(csv: ClusterServiceVersion): KubeObject[] {
+export function permissionsOf(csv: Csv): KubeObject[] {
   const { spec = {} } = csv
   const made = permissions.get(spec) ?? permissionsIn(csv)
   if (Object.isFrozen(spec)) permissions.set(spec, made)
   return made
 }
 
-function permissionsIn(csv: ClusterServiceVersion): KubeObject[] {
+function permissionsIn(csv: Csv): KubeObject[] {
   const { permissions: within = [], clusterPermissions: everywhere = [] } = csv.spec?.install?.spec ?? {}
   const names = new Set([...within, ...everywhere].map((one) => one.serviceAccountName ?? ''))
   const { namespace } = csv.metadata
@@ -167,7 +178,7 @@ function permissionsIn(csv: ClusterServiceVersion): KubeObject[] {
 }
 
 function roleAndBinding(
-  csv: ClusterServiceVersion,
+  csv: Csv,
   { account, rules, within }: { account: string; rules: PolicyRule[]; within?: string | undefined },
 ): KubeObject[] {
   const name = hashedName(csv.metadata.name, { account, rules, within, csv: csv.metadata.name })

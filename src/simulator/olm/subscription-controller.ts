@@ -1,9 +1,18 @@
 import { Jobs } from '../../lib/kube/kinds/workload-kinds.ts'
-import { type CatalogSource, CatalogSources, ClusterServiceVersions, copiedFromLabel, type InstallPlan, InstallPlans, type Subscription, Subscriptions } from '../../lib/kube/kinds/operator-kinds.ts'
+import {
+  type CatalogSource,
+  CatalogSources,
+  ClusterServiceVersions,
+  copiedFromLabel,
+  type InstallPlan,
+  InstallPlans,
+  type Subscription,
+  Subscriptions,
+} from '../../lib/kube/kinds/operator-kinds.ts'
 import { between, control, nameSuffix, seconds } from '../machinery/controller.ts'
 import type { Release } from './operator-bundle.ts'
 import { servedBy } from './catalog-source.ts'
-import { type NamespaceSnapshot, type OlmContext, readNamespaces, type Said, saying } from './olm-context.ts'
+import { type NamespaceSnapshot, type Olm, readNamespaces, type Said, saying } from './olm-context.ts'
 import { stepsOf, unpack } from './bundle-unpacker.ts'
 import { replacedIn, resolve } from './resolver.ts'
 import { same } from '../api/json.ts'
@@ -42,7 +51,7 @@ interface Memory {
 }
 
 /** The catalog operator: says of each Subscription where it stands, resolves each namespace and makes its plans. */
-export function runSubscriptions(cx: OlmContext): Promise<void> {
+export function runSubscriptions(cx: Olm): Promise<void> {
   const watched = [
     { kind: Subscriptions },
     { kind: InstallPlans },
@@ -80,7 +89,7 @@ const isPending = ({ status }: Subscription): boolean =>
   status?.installPlanRef !== undefined && status.state === 'UpgradePending'
 
 async function advance(
-  cx: OlmContext,
+  cx: Olm,
   snapshot: NamespaceSnapshot,
   { source, memory: { resolutions } }: { source: CatalogSource; memory: Memory },
 ): Promise<number | undefined> {
@@ -97,7 +106,7 @@ async function advance(
 
 /** In how many ms to look again without an event. Changes `last` where it is to be sooner than after the resync. */
 async function resolveNow(
-  cx: OlmContext,
+  cx: Olm,
   snapshot: NamespaceSnapshot,
   { source, minor, last }: { source: CatalogSource; minor: string | undefined; last: LastResolution },
 ): Promise<number> {
@@ -130,7 +139,7 @@ async function resolveNow(
   return wait
 }
 
-function resolutionNow(cx: OlmContext, snapshot: NamespaceSnapshot, source: CatalogSource): LastResolution {
+function resolutionNow(cx: Olm, snapshot: NamespaceSnapshot, source: CatalogSource): LastResolution {
   const at = cx.clock.now().getTime()
   return {
     at,
@@ -143,11 +152,7 @@ function resolutionNow(cx: OlmContext, snapshot: NamespaceSnapshot, source: Cata
 }
 
 /** What the resolver is told of: Subscriptions, plans and catalogs. That a CSV changes or goes is none of it (olm-real 3). */
-function eventsIn(
-  cx: OlmContext,
-  { subscriptions, plans }: NamespaceSnapshot,
-  source: CatalogSource,
-): string {
+function eventsIn(cx: Olm, { subscriptions, plans }: NamespaceSnapshot, source: CatalogSource): string {
   const revisions = [...subscriptions, ...plans, source].map(({ metadata }) => metadata.resourceVersion)
   return JSON.stringify([revisions, cx.faults.on.resolutionFailed, cx.faults.on.resolutionStale])
 }
@@ -156,7 +161,7 @@ const annotationsIn = ({ subscriptions }: NamespaceSnapshot): string =>
   JSON.stringify(subscriptions.map(({ metadata }) => metadata.annotations ?? {}))
 
 function untilResolved(
-  cx: OlmContext,
+  cx: Olm,
   snapshot: NamespaceSnapshot,
   { source, last }: { source: CatalogSource; last: LastResolution | undefined },
 ): number {
@@ -190,7 +195,7 @@ interface Updates {
 
 /** In how many ms the namespace is to be looked at again. Changes `last` where a plan was made. */
 async function unpackAndPlan(
-  cx: OlmContext,
+  cx: Olm,
   snapshot: NamespaceSnapshot,
   { updates, changed, source, last }: Updates,
 ): Promise<number> {
@@ -218,11 +223,7 @@ async function unpackAndPlan(
 const unpackingNow = { status: 'True', reason: 'UnpackingInProgress' } as const
 
 /** It is said of every Subscription in the namespace, whosever fault it is (ocp 2.1). */
-async function sayAll(
-  cx: OlmContext,
-  subscriptions: readonly Subscription[],
-  said: Said,
-): Promise<Subscription[]> {
+async function sayAll(cx: Olm, subscriptions: readonly Subscription[], said: Said): Promise<Subscription[]> {
   const after: Subscription[] = []
   for (const one of subscriptions) after.push(await changeStatus(cx, one, {}, said))
   return after
@@ -242,7 +243,7 @@ interface Update {
  * next look makes another one.
  */
 async function makePlan(
-  cx: OlmContext,
+  cx: Olm,
   snapshot: NamespaceSnapshot,
   { updates, changed }: { updates: readonly Update[]; changed: readonly Update[] },
 ): Promise<void> {
@@ -286,7 +287,7 @@ async function makePlan(
 }
 
 function newPlan(
-  cx: OlmContext,
+  cx: Olm,
   { namespace, subscriptions }: NamespaceSnapshot,
   { updates, generation }: { updates: readonly Update[]; generation: number },
 ): InstallPlan {
@@ -322,7 +323,7 @@ type StatusChange = { [K in keyof Status]?: Status[K] | null } & { installplan?:
 
 /** Ms until it says that its CSV is installed: 0 where it is to say so now, Infinity where there is no such CSV. */
 function untilWritten(
-  cx: OlmContext,
+  cx: Olm,
   { status = {} }: Subscription,
   { snapshot, arrivals }: { snapshot: NamespaceSnapshot; arrivals: Arrivals },
 ): number {
@@ -341,7 +342,7 @@ function untilWritten(
  * The answer is the Subscription as it is then.
  */
 async function tellSubscription(
-  cx: OlmContext,
+  cx: Olm,
   subscription: Subscription,
   {
     snapshot,
@@ -368,7 +369,7 @@ async function tellSubscription(
 
 /** Writes what differs, and the conditions that say something new. */
 async function changeStatus(
-  cx: OlmContext,
+  cx: Olm,
   subscription: Subscription,
   change: StatusChange,
   said: Said,
@@ -397,7 +398,7 @@ const relapses: Readonly<Record<string, { from: number; to: number; says: string
 
 /** The phase of a plan as its Subscription is to say it now, and in how many ms that is to change. */
 function shownPhase(
-  { clock }: OlmContext,
+  { clock }: Olm,
   { metadata, spec, status }: InstallPlan,
   firstShown: Map<string, number>,
 ): { phase: string; again: number } {

@@ -1,6 +1,23 @@
-import { type ClusterOperator, ClusterOperators, ClusterVersions, KubeApiServers, MachineConfigPools } from '../../lib/kube/kinds/openshift-kinds.ts'
+import {
+  type ClusterOperator,
+  ClusterOperators,
+  ClusterVersions,
+  KubeApiServers,
+  MachineConfigPools,
+} from '../../lib/kube/kinds/openshift-kinds.ts'
 import { control, seconds } from '../machinery/controller.ts'
-import { type Claim, isTrue, listServed, minute, msSince, type PlatformContext, pollEvery, withCondition, withConditions, writeStatus } from './platform-context.ts'
+import {
+  type Claim,
+  isTrue,
+  listServed,
+  minute,
+  msSince,
+  type Platform,
+  pollEvery,
+  withCondition,
+  withConditions,
+  writeStatus,
+} from './platform-context.ts'
 import { areMastersAt } from './machine-config-controller.ts'
 import { type OperatorPlace, operatorsOf, requestMachines } from './openshift-objects.ts'
 import { type OpenShiftShape, type Release, releaseNumber, releaseOf } from './openshift-shape.ts'
@@ -10,7 +27,7 @@ import { type Node, Nodes } from '../../lib/kube/kinds/core-kinds.ts'
 import type { Store } from '../api/store.ts'
 
 /** Updates the operators level by level to the release that the ClusterVersion has accepted; a level waits for all of the one before. */
-export function runClusterOperators(cx: PlatformContext): Promise<void> {
+export function runClusterOperators(cx: Platform): Promise<void> {
   const watched = [
     { kind: ClusterVersions },
     { kind: ClusterOperators },
@@ -29,7 +46,7 @@ export function runClusterOperators(cx: PlatformContext): Promise<void> {
   })
 }
 
-async function releaseUnderway(cx: PlatformContext): Promise<Release | undefined> {
+async function releaseUnderway(cx: Platform): Promise<Release | undefined> {
   const [version] = await cx.reader.list(ClusterVersions)
   const { desired, history = [] } = version?.status ?? {}
   return history[0]?.state === 'Partial' ? releaseOf(cx.shape.graph, desired?.version) : undefined
@@ -41,7 +58,7 @@ interface Placed {
 }
 
 function nextLevel(
-  { shape }: PlatformContext,
+  { shape }: Platform,
   operators: readonly ClusterOperator[],
   { version }: Release,
 ): Placed[] {
@@ -58,18 +75,14 @@ interface Task {
   release: Release
 }
 
-async function advance(cx: PlatformContext, operator: ClusterOperator, task: Task): Promise<void> {
+async function advance(cx: Platform, operator: ClusterOperator, task: Task): Promise<void> {
   const { conditions } = operator.status ?? {}
   if (!isTrue(conditions, 'Progressing')) return begin(cx, operator, task)
   const late = msSince(conditions, 'Progressing', cx.clock.now()) >= task.place.minutes * minute
   if (late && (await mayFinish(cx, operator, task))) await finish(cx, operator, task)
 }
 
-async function begin(
-  cx: PlatformContext,
-  operator: ClusterOperator,
-  { place, release }: Task,
-): Promise<void> {
+async function begin(cx: Platform, operator: ClusterOperator, { place, release }: Task): Promise<void> {
   const message = `Working towards ${release.version}`
   if (place.name === 'machine-config') await requestMachines(cx, release)
   const claim = { type: 'Progressing', status: 'True', reason: 'RollingOut', message } as const
@@ -77,7 +90,7 @@ async function begin(
 }
 
 async function mayFinish(
-  cx: PlatformContext,
+  cx: Platform,
   operator: ClusterOperator,
   { place, release }: Task,
 ): Promise<boolean> {
@@ -86,18 +99,14 @@ async function mayFinish(
   return place.name !== 'machine-config' || areMastersAt(cx, release)
 }
 
-async function finish(
-  cx: PlatformContext,
-  operator: ClusterOperator,
-  { place, release }: Task,
-): Promise<void> {
+async function finish(cx: Platform, operator: ClusterOperator, { place, release }: Task): Promise<void> {
   const claim = { type: 'Progressing', status: 'False', reason: 'AsExpected', message: '' } as const
   const status = { ...withClaim(cx, operator, claim), versions: versionsOf(place.name, release) }
   await writeStatus(cx, ClusterOperators, operator, status)
 }
 
 function withClaim(
-  cx: PlatformContext,
+  cx: Platform,
   { status }: ClusterOperator,
   claim: Claim,
 ): NonNullable<ClusterOperator['status']> {
@@ -112,7 +121,7 @@ const fine = { status: 'False', reason: 'AsExpected', message: '' } as const
  * updates: nobody else's refusal is taken back.
  */
 function withFaults(
-  cx: PlatformContext,
+  cx: Platform,
   operator: ClusterOperator,
   refusing: Set<string>,
 ): ClusterOperator['status'] {
@@ -122,7 +131,7 @@ function withFaults(
   return { ...operator.status, conditions }
 }
 
-function degraded({ faults }: PlatformContext, operator: ClusterOperator): Claim[] {
+function degraded({ faults }: Platform, operator: ClusterOperator): Claim[] {
   const { name } = operator.metadata
   const type = 'Degraded'
   const message = `the operands of ${name} are not ready`
@@ -131,7 +140,7 @@ function degraded({ faults }: PlatformContext, operator: ClusterOperator): Claim
   return condition(operator, type)?.reason === unwell ? [{ type, ...fine }] : []
 }
 
-function upgradeable({ faults }: PlatformContext, operator: ClusterOperator, refusing: Set<string>): Claim[] {
+function upgradeable({ faults }: Platform, operator: ClusterOperator, refusing: Set<string>): Claim[] {
   const { name } = operator.metadata
   const type = 'Upgradeable'
   const fault = faults.on.notUpgradeable?.find((f) => f.operator === name)
@@ -158,7 +167,7 @@ const kubeApiServer = 'kube-apiserver'
 const type = 'KubeletMinorVersionUpgradeable'
 
 /** Keeps what kube-apiserver's operator says of the kubelets: on its own resource, and as `Upgradeable` of its ClusterOperator (ocp 3.4). */
-export function runKubeletSkew(cx: PlatformContext): Promise<void> {
+export function runKubeletSkew(cx: Platform): Promise<void> {
   const watched = [{ kind: Nodes }, { kind: ClusterOperators, where: { name: kubeApiServer } }]
   return control(cx, watched, async () => {
     const found = await cx.reader.get(ClusterOperators, { name: kubeApiServer })
@@ -174,7 +183,7 @@ export function runKubeletSkew(cx: PlatformContext): Promise<void> {
   })
 }
 
-async function sumUp(cx: PlatformContext, operator: ClusterOperator, claim: Claim): Promise<void> {
+async function sumUp(cx: Platform, operator: ClusterOperator, claim: Claim): Promise<void> {
   const { status = {} } = operator
   const reason = claim.status === 'True' ? 'AsExpected' : `KubeletMinorVersion_${claim.reason}`
   const sum: Claim = {

@@ -1,5 +1,13 @@
 import type { ClusterVersion, PlatformRelease } from '../../lib/kube/kinds/openshift-kinds.ts'
-import { compareReleases, type ConditionalEdge, type OpenShiftShape, type Release, releaseNumber, releaseOf, sameMinor } from './openshift-shape.ts'
+import {
+  compareReleases,
+  type ConditionalEdge,
+  type OpenShiftShape,
+  type Release,
+  releaseNumber,
+  releaseOf,
+  sameMinor,
+} from './openshift-shape.ts'
 import { type Claim, withCondition } from './platform-context.ts'
 import { condition } from '../../lib/kube/object.ts'
 

@@ -1,7 +1,21 @@
 import { type ConfigMap, ConfigMaps } from '../../lib/kube/kinds/core-kinds.ts'
-import { type ClusterOperator, ClusterOperators, type ClusterVersion, ClusterVersions } from '../../lib/kube/kinds/openshift-kinds.ts'
+import {
+  type ClusterOperator,
+  ClusterOperators,
+  type ClusterVersion,
+  ClusterVersions,
+} from '../../lib/kube/kinds/openshift-kinds.ts'
 import { seconds, whenRung } from '../machinery/controller.ts'
-import { type Claim, isTrue, minute, msSince, type PlatformContext, pollEvery, withConditions, writeStatus } from './platform-context.ts'
+import {
+  type Claim,
+  isTrue,
+  minute,
+  msSince,
+  type Platform,
+  pollEvery,
+  withConditions,
+  writeStatus,
+} from './platform-context.ts'
 import { type Request, requestOf, withoutUpdates, withRequest, withUpdates } from './cluster-updates.ts'
 import { type Condition, condition } from '../../lib/kube/object.ts'
 import { releaseNumber } from './openshift-shape.ts'
@@ -17,7 +31,7 @@ const gatesNamespace = 'openshift-config-managed'
 const acksNamespace = 'openshift-config'
 
 /** Keeps the status of the ClusterVersion: whether an update is accepted, how far it is, which updates there are, and what stands in the way of another minor. */
-export function runClusterVersion(cx: PlatformContext): Promise<void> {
+export function runClusterVersion(cx: Platform): Promise<void> {
   const watched = [
     { kind: ClusterVersions },
     { kind: ClusterOperators },
@@ -42,7 +56,7 @@ export function runClusterVersion(cx: PlatformContext): Promise<void> {
   )
 }
 
-async function nextStatus(cx: PlatformContext, version: ReadClusterVersion, memory: Waits): Promise<Status> {
+async function nextStatus(cx: Platform, version: ReadClusterVersion, memory: Waits): Promise<Status> {
   const [now, at] = [cx.clock.now(), seconds(cx)]
   const operators = await cx.reader.list(ClusterOperators)
   const judged = await judgedNow(cx, version, operators)
@@ -57,7 +71,7 @@ const asked = ({ spec }: ClusterVersion): string => JSON.stringify(spec?.desired
 
 /** With what stands in the way of another minor, as of now. */
 async function judgedNow(
-  cx: PlatformContext,
+  cx: Platform,
   version: ReadClusterVersion,
   operators: readonly ClusterOperator[],
 ): Promise<ReadClusterVersion> {
@@ -67,20 +81,20 @@ async function judgedNow(
   return { ...version, status: { ...version.status, observedGeneration, conditions } }
 }
 
-function updatesOf(cx: PlatformContext, status: Status, channel: string, memory: Waits): Status {
+function updatesOf(cx: Platform, status: Status, channel: string, memory: Waits): Status {
   const { graph } = cx.shape
   if (memory.waits('updates', channel, cx.clock.now())) return withoutUpdates(status)
   const answers = cx.faults.on.updatesNotRetrieved !== true
   return withUpdates(status, { channel, graph, at: seconds(cx) }, answers)
 }
 
-const readGates = (cx: PlatformContext): Promise<ConfigMap | undefined> =>
+const readGates = (cx: Platform): Promise<ConfigMap | undefined> =>
   configMap(cx, { name: 'admin-gates', namespace: gatesNamespace })
-const readAcks = (cx: PlatformContext): Promise<ConfigMap | undefined> =>
+const readAcks = (cx: Platform): Promise<ConfigMap | undefined> =>
   configMap(cx, { name: 'admin-acks', namespace: acksNamespace })
 
 async function configMap(
-  { reader }: PlatformContext,
+  { reader }: Platform,
   ref: { name: string; namespace: string },
 ): Promise<ConfigMap | undefined> {
   const found = await reader.get(ConfigMaps, ref)

@@ -1,8 +1,14 @@
 import { ConfigMaps, type Node, Nodes } from '../../lib/kube/kinds/core-kinds.ts'
-import { ClusterOperators, type MachineConfig, type MachineConfigPool, MachineConfigPools, MachineConfigs } from '../../lib/kube/kinds/openshift-kinds.ts'
+import {
+  ClusterOperators,
+  type MachineConfig,
+  MachineConfigs,
+  type MachineConfigPool as Pool,
+  MachineConfigPools as Pools,
+} from '../../lib/kube/kinds/openshift-kinds.ts'
 import { control, seconds, whenRung } from '../machinery/controller.ts'
 import { ownerReference, share } from '../machinery/owned-pods.ts'
-import { type Claim, isTrue, type PlatformContext, withConditions, writeStatus } from './platform-context.ts'
+import { type Claim, isTrue, type Platform, withConditions, writeStatus } from './platform-context.ts'
 import { nodeNote, renderNote } from './machine-config-daemon.ts'
 import { condition, type KubeObject } from '../../lib/kube/object.ts'
 import { machineRelease, releaseImages, requiredLabel, roleLabel } from './openshift-objects.ts'
@@ -14,12 +20,12 @@ import { timestamp } from '../api/object-lifecycle.ts'
 const lag = 5000
 
 /** Keeps the status of pools, and says to nodes of those that are not paused which configuration they are to take, maxUnavailable at a time. */
-export function runPools(cx: PlatformContext): Promise<void> {
+export function runPools(cx: Platform): Promise<void> {
   return whenRung(
     cx,
-    [{ kind: MachineConfigPools }, { kind: Nodes }],
+    [{ kind: Pools }, { kind: Nodes }],
     async () => {
-      const pools = await cx.reader.list(MachineConfigPools)
+      const pools = await cx.reader.list(Pools)
       const nodes = await cx.reader.list(Nodes)
       for (const pool of pools)
         await tend(
@@ -33,13 +39,13 @@ export function runPools(cx: PlatformContext): Promise<void> {
   )
 }
 
-async function tend(cx: PlatformContext, pool: MachineConfigPool, nodes: readonly Node[]): Promise<void> {
+async function tend(cx: Platform, pool: Pool, nodes: readonly Node[]): Promise<void> {
   const config = pool.spec?.configuration?.name
   if (config === undefined) return
   const fresh = nodes.filter(isNew)
   for (const node of fresh) await join(cx, node, pool.status?.configuration?.name ?? config)
   if (fresh.length > 0) return
-  await writeStatus(cx, MachineConfigPools, pool, poolStatus(pool, nodes, seconds(cx)))
+  await writeStatus(cx, Pools, pool, poolStatus(pool, nodes, seconds(cx)))
   for (const node of candidates(pool, nodes, config))
     await cx.writer.mergePatch(Nodes, node.metadata, {
       metadata: { annotations: { [nodeNote.desired]: config } },
@@ -49,13 +55,13 @@ async function tend(cx: PlatformContext, pool: MachineConfigPool, nodes: readonl
 const isNew = ({ metadata }: Node): boolean => metadata.annotations?.[nodeNote.current] === undefined
 
 /** A node that is new comes up with what its pool has. */
-async function join(cx: PlatformContext, { metadata }: Node, config: string): Promise<void> {
+async function join(cx: Platform, { metadata }: Node, config: string): Promise<void> {
   const annotations = { [nodeNote.current]: config, [nodeNote.desired]: config, [nodeNote.state]: 'Done' }
   await cx.writer.mergePatch(Nodes, metadata, { metadata: { annotations } })
 }
 
 /** Nodes whose turn it is, by name; none of a paused pool. */
-function candidates({ spec = {} }: MachineConfigPool, nodes: readonly Node[], config: string): Node[] {
+function candidates({ spec = {} }: Pool, nodes: readonly Node[], config: string): Node[] {
   if (spec.paused === true) return []
   const most = Math.max(1, share(spec.maxUnavailable ?? 1, nodes.length, 'down'))
   const room = most - nodes.filter(isUnavailable).length
@@ -70,7 +76,7 @@ const isIdle = ({ metadata }: Node): boolean => {
   )
 }
 
-type Status = NonNullable<MachineConfigPool['status']>
+type Status = NonNullable<Pool['status']>
 
 const note = ({ metadata }: Node, key: string): string | undefined => metadata.annotations?.[key]
 const isReady = (node: Node): boolean => condition(node, 'Ready')?.status === 'True'
@@ -91,7 +97,7 @@ function isUnavailable(node: Node): boolean {
 }
 
 /** What a pool says of its nodes (ocp 3.5): a paused one with something to do is neither updated nor updating. Pure; `at`: RFC 3339. */
-function poolStatus(pool: MachineConfigPool, nodes: readonly Node[], at: string): Status {
+function poolStatus(pool: Pool, nodes: readonly Node[], at: string): Status {
   const { spec = {}, status = {}, metadata } = pool
   const { name: config = '' } = spec.configuration ?? {}
   const counts = countsOf(nodes, config)
@@ -110,7 +116,7 @@ function poolStatus(pool: MachineConfigPool, nodes: readonly Node[], at: string)
   }
 }
 
-const observed = ({ generation = 1 }: MachineConfigPool['metadata']): Pick<Status, 'observedGeneration'> => ({
+const observed = ({ generation = 1 }: Pool['metadata']): Pick<Status, 'observedGeneration'> => ({
   observedGeneration: generation,
 })
 
@@ -144,7 +150,7 @@ function updatedClaims(config: string): Claim[] {
   ]
 }
 
-function pendingClaims({ spec }: MachineConfigPool, config: string): Claim[] {
+function pendingClaims({ spec }: Pool, config: string): Claim[] {
   const updating: Claim =
     spec?.paused === true
       ? {
@@ -173,7 +179,7 @@ function degradedClaims(nodes: readonly Node[]): Claim[] {
 }
 
 /** A year after the pool was made. */
-function certificate({ metadata }: MachineConfigPool): NonNullable<Status['certExpirys']>[number] {
+function certificate({ metadata }: Pool): NonNullable<Status['certExpirys']>[number] {
   const made = Date.parse(metadata.creationTimestamp ?? '2026-01-01T00:00:00Z')
   const expiry = timestamp(new Date(made + 365 * 24 * 3_600_000))
   return {
@@ -184,27 +190,26 @@ function certificate({ metadata }: MachineConfigPool): NonNullable<Status['certE
 }
 
 /** The pool that a node is managed by: master before a custom pool, a custom pool before worker (ocp 3.5). */
-function poolOf(node: Node, pools: readonly MachineConfigPool[]): MachineConfigPool | undefined {
+function poolOf(node: Node, pools: readonly Pool[]): Pool | undefined {
   const mine = pools.filter((pool) => selectsNode(pool, node))
-  const named = (name: string): MachineConfigPool | undefined =>
-    mine.find(({ metadata }) => metadata.name === name)
+  const named = (name: string): Pool | undefined => mine.find(({ metadata }) => metadata.name === name)
   const custom = mine.find(({ metadata }) => metadata.name !== 'master' && metadata.name !== 'worker')
   return named('master') ?? custom ?? named('worker')
 }
 
-function selectsNode({ spec }: MachineConfigPool, { metadata }: Node): boolean {
+function selectsNode({ spec }: Pool, { metadata }: Node): boolean {
   const wanted = Object.entries(spec?.nodeSelector?.matchLabels ?? {})
   return wanted.length > 0 && wanted.every(([key, value]) => metadata.labels?.[key] === value)
 }
 
 /** Pools that an update of the cluster waits for (ocp 3.5). */
-function isRequired({ metadata }: MachineConfigPool): boolean {
+function isRequired({ metadata }: Pool): boolean {
   return metadata.labels?.[requiredLabel] !== undefined
 }
 
 /** True when every machine of those pools is of that release. */
-export async function areMastersAt(cx: PlatformContext, { version }: Release): Promise<boolean> {
-  for (const pool of (await cx.reader.list(MachineConfigPools)).filter(isRequired)) {
+export async function areMastersAt(cx: Platform, { version }: Release): Promise<boolean> {
+  for (const pool of (await cx.reader.list(Pools)).filter(isRequired)) {
     const name = pool.spec?.configuration?.name ?? ''
     const found = await cx.reader.get(MachineConfigs, { name })
     const notes = found.is === 'object' ? found.object.metadata.annotations : undefined
@@ -213,7 +218,7 @@ export async function areMastersAt(cx: PlatformContext, { version }: Release): P
   return true
 }
 
-function isPoolUpdated({ metadata, spec, status }: MachineConfigPool): boolean {
+function isPoolUpdated({ metadata, spec, status }: Pool): boolean {
   return (
     status?.observedGeneration === metadata.generation &&
     status?.configuration?.name === spec?.configuration?.name &&
@@ -225,14 +230,14 @@ const operatorName = 'machine-config'
 const unwell = 'RequiredPoolsFailed'
 
 /** What the operator of machines says of pools (ocp 3.5): degraded ones, and masters that are paused while an update needs them. */
-export function runMachineConfigStatus(cx: PlatformContext): Promise<void> {
-  const watched = [{ kind: MachineConfigPools }, { kind: ClusterOperators, where: { name: operatorName } }]
+export function runMachineConfigStatus(cx: Platform): Promise<void> {
+  const watched = [{ kind: Pools }, { kind: ClusterOperators, where: { name: operatorName } }]
   return control(cx, watched, async () => {
     const found = await cx.reader.get(ClusterOperators, { name: operatorName })
     if (found.is !== 'object' || !found.object.status) return undefined
     const operator = found.object
     const { status = {} } = operator
-    const pools = await cx.reader.list(MachineConfigPools)
+    const pools = await cx.reader.list(Pools)
     const claims = [
       ...operatorDegradedClaims(pools, { updating: isTrue(status.conditions, 'Progressing'), operator }),
       ...upgradeableClaims(cx, pools),
@@ -246,10 +251,7 @@ export function runMachineConfigStatus(cx: PlatformContext): Promise<void> {
 type Snapshot = { updating: boolean; operator: Parameters<typeof condition>[0] }
 
 /** Others may have their own reasons for Degraded. */
-function operatorDegradedClaims(
-  pools: readonly MachineConfigPool[],
-  { updating, operator }: Snapshot,
-): Claim[] {
+function operatorDegradedClaims(pools: readonly Pool[], { updating, operator }: Snapshot): Claim[] {
   const why = failure(pools, updating)
   const type = 'Degraded'
   if (why !== undefined)
@@ -265,23 +267,23 @@ function operatorDegradedClaims(
   return [{ type, status: 'False', reason: 'AsExpected', message: '' }]
 }
 
-function failure(pools: readonly MachineConfigPool[], updating: boolean): string | undefined {
+function failure(pools: readonly Pool[], updating: boolean): string | undefined {
   const degraded = pools.find(({ status }) => isTrue(status?.conditions, 'Degraded'))
   if (degraded) {
     const { machineCount, readyMachineCount, updatedMachineCount, unavailableMachineCount } =
       degraded.status ?? {}
     const counts = `total: ${machineCount}, ready ${readyMachineCount}, updated: ${updatedMachineCount}, unavailable: ${unavailableMachineCount}`
-    return `MachineConfigPool ${degraded.metadata.name} is not ready, retrying. Status: (pool degraded: true ${counts})`
+    return `Pool ${degraded.metadata.name} is not ready, retrying. Status: (pool degraded: true ${counts})`
   }
   const paused = pools.find((pool) => isRequired(pool) && pool.spec?.paused === true)
   if (!paused || !updating) return undefined
   const which = paused.metadata.name
   return isTrue(paused.status?.conditions, 'Updated')
-    ? `the required MachineConfigPool ${which} was paused with no pending updates; no further syncing will occur until it is unpaused`
-    : `required MachineConfigPool ${which} is paused and cannot sync until it is unpaused`
+    ? `the required Pool ${which} was paused with no pending updates; no further syncing will occur until it is unpaused`
+    : `required Pool ${which} is paused and cannot sync until it is unpaused`
 }
 
-function upgradeableClaims({ faults }: PlatformContext, pools: readonly MachineConfigPool[]): Claim[] {
+function upgradeableClaims({ faults }: Platform, pools: readonly Pool[]): Claim[] {
   if (faults.on.notUpgradeable?.some(({ operator }) => operator === operatorName) === true) return []
   const type = 'Upgradeable'
   const message =
@@ -292,10 +294,10 @@ function upgradeableClaims({ faults }: PlatformContext, pools: readonly MachineC
 }
 
 /** Makes one MachineConfig of each pool's sources and release, and has the pool ask for it; a paused one too (ocp 3.5). */
-export function runRender(cx: PlatformContext): Promise<void> {
+export function runRender(cx: Platform): Promise<void> {
   const { namespace } = releaseImages
   const watched = [
-    { kind: MachineConfigPools },
+    { kind: Pools },
     { kind: MachineConfigs, concerns: isSource },
     { kind: ConfigMaps, where: { namespace } },
   ]
@@ -303,7 +305,7 @@ export function runRender(cx: PlatformContext): Promise<void> {
     const release = await machineRelease(cx)
     if (!release) return undefined
     const sources = (await cx.reader.list(MachineConfigs)).filter(isSource)
-    for (const pool of await cx.reader.list(MachineConfigPools)) await render(cx, pool, { release, sources })
+    for (const pool of await cx.reader.list(Pools)) await render(cx, pool, { release, sources })
     return undefined
   })
 }
@@ -311,8 +313,8 @@ export function runRender(cx: PlatformContext): Promise<void> {
 const isSource = ({ metadata }: KubeObject): boolean => metadata.annotations?.[renderNote.by] === undefined
 
 async function render(
-  cx: PlatformContext,
-  pool: MachineConfigPool,
+  cx: Platform,
+  pool: Pool,
   { release, sources }: { release: Release; sources: readonly MachineConfig[] },
 ): Promise<void> {
   const own = sources.filter((source) => selectsSource(pool, source))
@@ -327,13 +329,13 @@ async function render(
     kind: MachineConfigs.kind,
     name: metadata.name,
   }))
-  await cx.writer.mergePatch(MachineConfigPools, pool.metadata, { spec: { configuration: { name, source } } })
+  await cx.writer.mergePatch(Pools, pool.metadata, { spec: { configuration: { name, source } } })
 }
 
 const digest = (of: unknown): string => createHash('md5').update(JSON.stringify(of)).digest('hex')
 
 /** Only what pools here select by: the role, equal or one of several. */
-function selectsSource({ spec }: MachineConfigPool, { metadata }: MachineConfig): boolean {
+function selectsSource({ spec }: Pool, { metadata }: MachineConfig): boolean {
   const { matchLabels = {}, matchExpressions = [] } = spec?.machineConfigSelector ?? {}
   const role = metadata.labels?.[roleLabel]
   if (role === undefined) return false
@@ -343,7 +345,7 @@ function selectsSource({ spec }: MachineConfigPool, { metadata }: MachineConfig)
 }
 
 function rendered(
-  pool: MachineConfigPool,
+  pool: Pool,
   name: string,
   { release, content }: { release: Release; content: string },
 ): MachineConfig {

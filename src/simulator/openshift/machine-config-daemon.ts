@@ -1,7 +1,7 @@
 import { type Node, Nodes } from '../../lib/kube/kinds/core-kinds.ts'
 import { ApiError } from '../../lib/kube/errors.ts'
 import { ownedBy, recordEvent, untilAborted } from '../machinery/controller.ts'
-import { minute, type PlatformContext } from './platform-context.ts'
+import { minute, type Platform } from './platform-context.ts'
 import { MachineConfigs } from '../../lib/kube/kinds/openshift-kinds.ts'
 import { type Pod, Pods } from '../../lib/kube/kinds/workload-kinds.ts'
 import { rebootingNote, setNodeReady } from '../machinery/node-lifecycle.ts'
@@ -34,7 +34,7 @@ export const renderNote = {
 const retry = 5000
 
 /** The machine-config-daemon of every node: takes each to the configuration that it is told. Rejects with a bug of the simulator. */
-export async function runNodeUpdates(cx: PlatformContext): Promise<void> {
+export async function runNodeUpdates(cx: Platform): Promise<void> {
   const underway = new Map<string, Promise<void>>()
   const bug = new AbortController()
   const own = { ...cx, signal: AbortSignal.any([cx.signal, bug.signal]) }
@@ -58,7 +58,7 @@ function isDue({ metadata }: Node): boolean {
   return current !== undefined && annotations[nodeNote.desired] !== current
 }
 
-async function untilDone(cx: PlatformContext, name: string): Promise<void> {
+async function untilDone(cx: Platform, name: string): Promise<void> {
   await untilAborted(cx.signal, async () => {
     for (;;) {
       const found = await cx.reader.get(Nodes, { name })
@@ -68,7 +68,7 @@ async function untilDone(cx: PlatformContext, name: string): Promise<void> {
   })
 }
 
-async function tried(cx: PlatformContext, name: string): Promise<void> {
+async function tried(cx: Platform, name: string): Promise<void> {
   try {
     await updateNode(cx, name)
   } catch (error) {
@@ -84,7 +84,7 @@ const takes = { writing: 1.5 * minute, reboot: 3 * minute, snapshot: 10_000 }
  * Takes a node to the configuration that it is to have: cordon, drain, write, reboot, come back with the release's kubelet, uncordon
  * (ocp 3.5). Begun again where it was broken off, it ends the same. Throws ApiError when the node is gone.
  */
-async function updateNode(cx: PlatformContext, name: string): Promise<void> {
+async function updateNode(cx: Platform, name: string): Promise<void> {
   const node = await read(cx, name)
   if (!node) return
   const { [nodeNote.current]: current = '', [nodeNote.desired]: config = '' } =
@@ -101,27 +101,27 @@ async function updateNode(cx: PlatformContext, name: string): Promise<void> {
   await cx.writer.mergePatch(Nodes, { name }, { spec: { unschedulable: null } })
 }
 
-async function read({ reader }: PlatformContext, name: string): Promise<Node | undefined> {
+async function read({ reader }: Platform, name: string): Promise<Node | undefined> {
   const found = await reader.get(Nodes, { name })
   return found.is === 'object' ? found.object : undefined
 }
 
 type Notes = Record<string, string | null>
 
-async function note({ writer }: PlatformContext, name: string, annotations: Notes): Promise<void> {
+async function note({ writer }: Platform, name: string, annotations: Notes): Promise<void> {
   await writer.mergePatch(Nodes, { name }, { metadata: { annotations } })
 }
 
-async function notesOf({ reader }: PlatformContext, name: string): Promise<Record<string, string>> {
+async function notesOf({ reader }: Platform, name: string): Promise<Record<string, string>> {
   const found = await reader.get(MachineConfigs, { name })
   return (found.is === 'object' ? found.object.metadata.annotations : undefined) ?? {}
 }
 
-async function contentOf(cx: PlatformContext, config: string): Promise<string | undefined> {
+async function contentOf(cx: Platform, config: string): Promise<string | undefined> {
   return (await notesOf(cx, config))[renderNote.content]
 }
 
-async function restart(cx: PlatformContext, node: Node, config: string): Promise<void> {
+async function restart(cx: Platform, node: Node, config: string): Promise<void> {
   const { name } = node.metadata
   await cx.writer.mergePatch(Nodes, { name }, { spec: { unschedulable: true } })
   await note(cx, name, { [nodeNote.state]: 'Working', [nodeNote.desiredDrain]: `drain-${config}` })
@@ -136,12 +136,12 @@ async function restart(cx: PlatformContext, node: Node, config: string): Promise
   await reboot(cx, name, config)
 }
 
-async function reportDrain(cx: PlatformContext, name: string): Promise<void> {
+async function reportDrain(cx: Platform, name: string): Promise<void> {
   const reason = `failed to drain node: ${name} after 1 hour. Please see machine-config-controller logs for more information`
   await note(cx, name, { [nodeNote.state]: 'Degraded', [nodeNote.reason]: reason })
 }
 
-async function reboot(cx: PlatformContext, name: string, config: string): Promise<void> {
+async function reboot(cx: Platform, name: string, config: string): Promise<void> {
   await note(cx, name, { [nodeNote.state]: 'Rebooting', [rebootingNote]: '' })
   const node = await read(cx, name)
   if (!node) return
@@ -155,7 +155,7 @@ async function reboot(cx: PlatformContext, name: string, config: string): Promis
 }
 
 /** A guest does not outlive its node; other pods are started again by its kubelet. */
-async function endLaunchers({ reader, writer }: PlatformContext, name: string): Promise<void> {
+async function endLaunchers({ reader, writer }: Platform, name: string): Promise<void> {
   const launchers = await reader.list(Pods, {
     fields: `spec.nodeName=${name}`,
     labels: 'kubevirt.io=virt-launcher',
@@ -164,7 +164,7 @@ async function endLaunchers({ reader, writer }: PlatformContext, name: string): 
     await writer.mergePatch(Pods, metadata, { status: { phase: 'Failed' } }, 'status')
 }
 
-async function comeBack(cx: PlatformContext, name: string, config: string): Promise<void> {
+async function comeBack(cx: Platform, name: string, config: string): Promise<void> {
   const version = (await notesOf(cx, config))[renderNote.release] ?? ''
   const kubernetes = releaseOf(cx.shape.graph, version)?.kubernetes
   if (kubernetes !== undefined) {
@@ -187,7 +187,7 @@ const pace = {
 }
 
 /** Evicts what runs on a node, as often as it is refused. `failing` is told once it has gone on for an hour, and it goes on. */
-async function drain(cx: PlatformContext, node: string, failing: () => Promise<void>): Promise<void> {
+async function drain(cx: Platform, node: string, failing: () => Promise<void>): Promise<void> {
   const start = cx.clock.now().getTime()
   while (!(await attempt(cx, node))) {
     const passed = cx.clock.now().getTime() - start
@@ -197,7 +197,7 @@ async function drain(cx: PlatformContext, node: string, failing: () => Promise<v
 }
 
 /** False when somebody is left. */
-async function attempt(cx: PlatformContext, node: string): Promise<boolean> {
+async function attempt(cx: Platform, node: string): Promise<boolean> {
   const until = cx.clock.now().getTime() + pace.attempt
   while (cx.clock.now().getTime() < until) {
     const pods = await podsToGo(cx, node)
@@ -209,13 +209,13 @@ async function attempt(cx: PlatformContext, node: string): Promise<boolean> {
   return false
 }
 
-async function podsToGo({ reader }: PlatformContext, node: string): Promise<Pod[]> {
+async function podsToGo({ reader }: Platform, node: string): Promise<Pod[]> {
   const pods = await reader.list(Pods, { fields: `spec.nodeName=${node}` })
   return pods.filter((pod) => !ownedBy('DaemonSet')(pod))
 }
 
 /** A refusal (429: a disruption budget, or a VM that has to move first) is no failure: it is asked again. */
-async function evict(cx: PlatformContext, { metadata }: Pod): Promise<void> {
+async function evict(cx: Platform, { metadata }: Pod): Promise<void> {
   const { name, namespace } = metadata
   const body = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name, namespace } }
   try {

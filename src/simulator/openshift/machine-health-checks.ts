@@ -1,9 +1,14 @@
 import { type Node, Nodes } from '../../lib/kube/kinds/core-kinds.ts'
-import { type MachineHealthCheck, MachineHealthChecks, type NodeHealthCheck, NodeHealthChecks } from '../../lib/kube/kinds/openshift-kinds.ts'
+import {
+  type MachineHealthCheck,
+  MachineHealthChecks,
+  type NodeHealthCheck,
+  NodeHealthChecks,
+} from '../../lib/kube/kinds/openshift-kinds.ts'
 import { condition } from '../../lib/kube/object.ts'
 import { control, recordEvent } from '../machinery/controller.ts'
 import { share } from '../machinery/owned-pods.ts'
-import { listServed, minute, type PlatformContext, writeStatus } from './platform-context.ts'
+import { listServed, minute, type Platform, writeStatus } from './platform-context.ts'
 import type { HealthCheckShape } from './openshift-shape.ts'
 
 const patience = 5 * minute
@@ -16,7 +21,7 @@ const pausedNote = 'cluster.x-k8s.io/paused'
  * Takes a node that was not Ready for five minutes for lost, and its machine away, unless the check is paused or too many nodes are
  * not well (night E7): what a reboot looks like to it that takes its time.
  */
-export function runHealthChecks(cx: PlatformContext): Promise<void> {
+export function runHealthChecks(cx: Platform): Promise<void> {
   const watched = [{ kind: Nodes }, { kind: MachineHealthChecks }, { kind: NodeHealthChecks }]
   return control(cx, watched, async () => {
     const nodes = await cx.reader.list(Nodes)
@@ -30,7 +35,7 @@ export function runHealthChecks(cx: PlatformContext): Promise<void> {
 
 const isReady = (node: Node): boolean => condition(node, 'Ready')?.status === 'True'
 
-function isLost(cx: PlatformContext, node: Node): boolean {
+function isLost(cx: Platform, node: Node): boolean {
   const ready = condition(node, 'Ready')
   if (ready === undefined || ready.status === 'True') return false
   return cx.clock.now().getTime() - Date.parse(ready.lastTransitionTime ?? '') >= patience
@@ -42,11 +47,7 @@ function selected(nodes: readonly Node[], labels: Record<string, string>): Node[
 }
 
 /** Machines have no objects here: a role among them is the role of nodes. */
-async function machineCheck(
-  cx: PlatformContext,
-  check: MachineHealthCheck,
-  nodes: readonly Node[],
-): Promise<void> {
+async function machineCheck(cx: Platform, check: MachineHealthCheck, nodes: readonly Node[]): Promise<void> {
   const role = check.spec?.selector?.matchLabels?.[machineRole] ?? ''
   const own = selected(nodes, { [`node-role.kubernetes.io/${role}`]: '' })
   const unwell = own.filter((node) => !isReady(node)).length
@@ -58,7 +59,7 @@ async function machineCheck(
   if (!paused && unwell <= most) await remediate(cx, check, own)
 }
 
-async function nodeCheck(cx: PlatformContext, check: NodeHealthCheck, nodes: readonly Node[]): Promise<void> {
+async function nodeCheck(cx: Platform, check: NodeHealthCheck, nodes: readonly Node[]): Promise<void> {
   const { selector, pauseRequests = [], minHealthy = '51%' } = check.spec ?? {}
   const own = selected(nodes, selector?.matchLabels ?? {})
   const healthyNodes = own.filter(isReady).length
@@ -75,7 +76,7 @@ async function nodeCheck(cx: PlatformContext, check: NodeHealthCheck, nodes: rea
 }
 
 async function remediate(
-  cx: PlatformContext,
+  cx: Platform,
   check: MachineHealthCheck | NodeHealthCheck,
   nodes: readonly Node[],
 ): Promise<void> {

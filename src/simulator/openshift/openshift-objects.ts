@@ -1,7 +1,29 @@
 import { type ConfigMap, ConfigMaps, type Node } from '../../lib/kube/kinds/core-kinds.ts'
-import type { PlatformContext } from './platform-context.ts'
-import { nodeNames, type OpenShiftShape, type PoolShape, poolsOf, type Release, releaseNumber, releaseOf } from './openshift-shape.ts'
-import { ApiRequestCounts, ClusterOperators, ClusterVersions, Infrastructures, KubeApiServers, type MachineConfig, type MachineConfigPool, MachineConfigPools, MachineConfigs, MachineHealthChecks, NodeHealthChecks, NodeMaintenances, OldNodeMaintenances } from '../../lib/kube/kinds/openshift-kinds.ts'
+import type { Platform } from './platform-context.ts'
+import {
+  nodeNames,
+  type OpenShiftShape,
+  type PoolShape,
+  poolsOf,
+  type Release,
+  releaseNumber,
+  releaseOf,
+} from './openshift-shape.ts'
+import {
+  ApiRequestCounts,
+  ClusterOperators,
+  ClusterVersions,
+  Infrastructures,
+  KubeApiServers,
+  type MachineConfig,
+  type MachineConfigPool,
+  MachineConfigs,
+  MachineHealthChecks,
+  NodeHealthChecks,
+  NodeMaintenances,
+  OldNodeMaintenances,
+  MachineConfigPools as Pools,
+} from '../../lib/kube/kinds/openshift-kinds.ts'
 import type { Kind, KubeObject } from '../../lib/kube/object.ts'
 import { healthCheckObject } from './machine-health-checks.ts'
 import { monitoring, monitoringService } from './monitoring.ts'
@@ -14,12 +36,12 @@ export const releaseImages = {
   namespace: 'openshift-machine-config-operator',
 } as const
 
-export async function requestMachines({ writer }: PlatformContext, { version }: Release): Promise<void> {
+export async function requestMachines({ writer }: Platform, { version }: Release): Promise<void> {
   await writer.mergePatch(ConfigMaps, releaseImages, { data: { releaseVersion: version } })
 }
 
 /** The release that machines are to be of. */
-export async function machineRelease({ reader, shape }: PlatformContext): Promise<Release | undefined> {
+export async function machineRelease({ reader, shape }: Platform): Promise<Release | undefined> {
   const found = await reader.get(ConfigMaps, releaseImages)
   const version = found.is === 'object' ? found.object.data?.['releaseVersion'] : undefined
   return shape.graph.find((release) => release.version === version)
@@ -108,8 +130,8 @@ export function machineConfigPool({ name, paused = false, maxUnavailable }: Pool
   const ofRole = { [roleLabel]: name }
   const ofRoles = [{ key: roleLabel, operator: 'In', values: ['worker', name] }]
   return {
-    apiVersion: MachineConfigPools.apiVersion,
-    kind: MachineConfigPools.kind,
+    apiVersion: Pools.apiVersion,
+    kind: Pools.kind,
     metadata: {
       name,
       labels: {
@@ -126,18 +148,18 @@ export function machineConfigPool({ name, paused = false, maxUnavailable }: Pool
   }
 }
 
-type Platform = Pick<OpenShiftShape, 'flavour' | 'version' | 'graph' | 'topology' | 'pools'>
+type Machines = Pick<OpenShiftShape, 'flavour' | 'version' | 'graph' | 'topology' | 'pools'>
 
 const role = (name: string): Record<string, string> => ({ [`node-role.kubernetes.io/${name}`]: '' })
 const controlPlane = { ...role('master'), ...role('control-plane') }
 const schedulable = { 'kubevirt.io/schedulable': 'true' }
 
 /** The machines of a pool, as they run the installed release. */
-export function nodesOfPool(platform: Platform, pool: PoolShape): Node[] {
+export function nodesOfPool(platform: Machines, pool: PoolShape): Node[] {
   return nodeNames(pool).map((name) => machine(platform, pool.name, name))
 }
 
-function machine(platform: Platform, pool: string, name: string): Node {
+function machine(platform: Machines, pool: string, name: string): Node {
   const isMaster = pool === 'master'
   const alone = isCompact(platform)
   // virt-operator's own pods tolerate this key and not `master`, which says the same.
@@ -162,14 +184,14 @@ function machine(platform: Platform, pool: string, name: string): Node {
 }
 
 /** No machines beside those of the control plane: they carry the workloads as well, and have both roles. */
-function isCompact(platform: Platform): boolean {
+function isCompact(platform: Machines): boolean {
   return poolsOf(platform).every((pool) => pool.name === 'master' || nodeNames(pool).length === 0)
 }
 
 const resources = { cpu: '16', memory: '64Gi', pods: '250', 'devices.kubevirt.io/kvm': '1k' }
 const size = { capacity: resources, allocatable: resources }
 
-function nodeInfo(platform: Platform): NonNullable<NonNullable<Node['status']>['nodeInfo']> {
+function nodeInfo(platform: Machines): NonNullable<NonNullable<Node['status']>['nodeInfo']> {
   const kubernetes = releaseOf(platform.graph, platform.version)?.kubernetes ?? '0.0.0'
   return { architecture: 'amd64', ...softwareOf(platform, { version: platform.version, kubernetes }) }
 }
@@ -290,7 +312,7 @@ const platformKinds: readonly SimKind[] = [
   }),
   kind(Infrastructures, [], age),
   kind(KubeApiServers, [], age),
-  kind(MachineConfigPools, ['mcp'], {
+  kind(Pools, ['mcp'], {
     Config: '.status.configuration.name',
     Updated: of('Updated'),
     Updating: of('Updating'),

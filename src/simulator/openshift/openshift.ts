@@ -2,12 +2,27 @@ import { ChangeSignal, type ControllerContext, untilAborted } from '../machinery
 import type { Faults } from '../machinery/machinery-faults.ts'
 import { runClusterOperators, runKubeletSkew, versionsOf } from './cluster-operators.ts'
 import { runClusterVersion } from './cluster-version.ts'
-import { type Claim, minute, type OpenShiftFaults, type PlatformContext, withConditions, writeStatus } from './platform-context.ts'
+import {
+  type Claim,
+  minute,
+  type OpenShiftFaults,
+  type Platform,
+  withConditions,
+  writeStatus,
+} from './platform-context.ts'
 import { runHealthChecks } from './machine-health-checks.ts'
 import { runNodeUpdates } from './machine-config-daemon.ts'
 import { runMachineConfigStatus, runPools, runRender } from './machine-config-controller.ts'
 import { type OpenShiftShape, type PoolShape, releaseOf } from './openshift-shape.ts'
-import { type ClusterOperator, ClusterOperators, type ClusterVersion, ClusterVersions, Infrastructures, MachineConfigPools, type UpdateHistory } from '../../lib/kube/kinds/openshift-kinds.ts'
+import {
+  type ClusterOperator,
+  ClusterOperators,
+  type ClusterVersion,
+  ClusterVersions,
+  Infrastructures,
+  MachineConfigPools as Pools,
+  type UpdateHistory,
+} from '../../lib/kube/kinds/openshift-kinds.ts'
 import type { Condition } from '../../lib/kube/object.ts'
 import { platformRelease } from './cluster-updates.ts'
 import { infrastructureStatus, machineConfigPool, machineRelease, nodesOfPool } from './openshift-objects.ts'
@@ -23,7 +38,7 @@ export async function runOpenShift(
   shape: OpenShiftShape,
   faults: Faults<OpenShiftFaults>,
 ): Promise<void> {
-  const platform: PlatformContext = { ...cx, shape, faults }
+  const platform: Platform = { ...cx, shape, faults }
   await installPlatform(platform)
   const machines =
     shape.topology === 'External' ? [] : [runRender, runPools, runNodeUpdates, runMachineConfigStatus]
@@ -41,7 +56,7 @@ export async function runOpenShift(
 /** Long ago, so that nothing of it looks like news. */
 const age = { installed: 90 * 24 * 60 * minute, updated: 30 * 24 * 60 * minute }
 
-async function installPlatform(cx: PlatformContext): Promise<void> {
+async function installPlatform(cx: Platform): Promise<void> {
   await untilAborted(cx.signal, async () => {
     const since = stamp(cx.clock.now(), age.updated)
     for (const operator of await cx.reader.list(ClusterOperators))
@@ -55,8 +70,7 @@ async function installPlatform(cx: PlatformContext): Promise<void> {
   })
 }
 
-const stamp = (now: Date, ago: number): string =>
-  timestamp(new Date(now.getTime() - ago))
+const stamp = (now: Date, ago: number): string => timestamp(new Date(now.getTime() - ago))
 
 const well: readonly Claim[] = [
   { type: 'Available', status: 'True', reason: 'AsExpected', message: 'All is well' },
@@ -75,7 +89,7 @@ function installed(
   return { versions, conditions: withConditions([], well, since) }
 }
 
-function versionStatus(cx: PlatformContext, { metadata }: ClusterVersion): ClusterVersion['status'] {
+function versionStatus(cx: Platform, { metadata }: ClusterVersion): ClusterVersion['status'] {
   const { shape, clock } = cx
   const release = releaseOf(shape.graph, shape.version)
   return {
@@ -119,7 +133,7 @@ function pastUpdates({ graph, version }: OpenShiftShape, now: Date): UpdateHisto
 }
 
 /** What other people do while an update is under way, when the fault is switched on: once each. */
-async function runInterference(cx: PlatformContext): Promise<void> {
+async function runInterference(cx: Platform): Promise<void> {
   const changed = new ChangeSignal(cx.clock, cx.signal)
   const unpaused = new Set<string>()
   cx.faults.onChange(() => changed.ring(), cx.signal)
@@ -128,7 +142,7 @@ async function runInterference(cx: PlatformContext): Promise<void> {
     if (addedPool) await addPool(cx, addedPool)
     for (const name of unpausedPools.filter((one) => !unpaused.has(one))) {
       unpaused.add(name)
-      await cx.writer.mergePatch(MachineConfigPools, { name }, { spec: { paused: false } })
+      await cx.writer.mergePatch(Pools, { name }, { spec: { paused: false } })
     }
     for (const name of unpaused) if (!unpausedPools.includes(name)) unpaused.delete(name)
     await changed.wait()
@@ -136,9 +150,9 @@ async function runInterference(cx: PlatformContext): Promise<void> {
 }
 
 /** New machines are of the release that the platform has now. */
-async function addPool(cx: PlatformContext, pool: PoolShape): Promise<void> {
+async function addPool(cx: Platform, pool: PoolShape): Promise<void> {
   const { reader, writer, shape } = cx
-  if ((await reader.get(MachineConfigPools, pool)).is !== 'absent') return
+  if ((await reader.get(Pools, pool)).is !== 'absent') return
   const version = (await machineRelease(cx))?.version ?? shape.version
   for (const node of nodesOfPool({ ...shape, version }, pool)) {
     if ((await reader.get(Nodes, node.metadata)).is !== 'absent') continue
@@ -146,5 +160,5 @@ async function addPool(cx: PlatformContext, pool: PoolShape): Promise<void> {
     await writer.create(Nodes, node)
     await writer.mergePatch(Nodes, node.metadata, { status }, 'status')
   }
-  await writer.create(MachineConfigPools, machineConfigPool(pool))
+  await writer.create(Pools, machineConfigPool(pool))
 }

@@ -6,7 +6,7 @@ import type { Faults } from '../machinery/machinery-faults.ts'
 import type { OpenShiftShape, PoolShape } from './openshift-shape.ts'
 
 /** What every operator of the platform works with. */
-export interface PlatformContext extends ControllerContext {
+export interface Platform extends ControllerContext {
   readonly shape: OpenShiftShape
   readonly faults: Faults<OpenShiftFaults>
 }

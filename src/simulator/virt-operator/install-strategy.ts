@@ -2,7 +2,7 @@ import { type Job, Jobs, type Pod } from '../../lib/kube/kinds/workload-kinds.ts
 import { type ConfigMap, ConfigMaps } from '../../lib/kube/kinds/core-kinds.ts'
 import { between, type ControllerContext, nameSuffix } from '../machinery/controller.ts'
 import { onControlPlane } from './operands.ts'
-import { configText, type DeploymentConfig, isAtLeast, type OperatorContext } from './virt-operator-context.ts'
+import { configText, type DeploymentConfig, isAtLeast, type Operator } from './virt-operator-context.ts'
 import { identifier, identity } from './managed-objects.ts'
 import { gzipSync } from 'node:zlib'
 import { namespaced } from '../machinery/owned-pods.ts'
@@ -14,7 +14,7 @@ export const strategyLabel = 'kubevirt.io/install-strategy'
  * The install strategy of a configuration is a ConfigMap that a Job of the target's image writes. While the Job has
  * not completed the answer is false, for ever if need be: nothing of it shows in the CR (facts 2.4, lab "Seen" 5).
  */
-export async function loadStrategy(cx: OperatorContext, config: DeploymentConfig): Promise<boolean> {
+export async function loadStrategy(cx: Operator, config: DeploymentConfig): Promise<boolean> {
   const where = { namespace: config.namespace, labels: strategyLabel }
   const maps = await cx.reader.list(ConfigMaps, where)
   const jobs = await cx.reader.list(Jobs, where)
@@ -33,7 +33,7 @@ const isOf = ({ metadata }: ConfigMap | Job, config: DeploymentConfig): boolean 
 
 /** Strategies of other configurations go, and Jobs that are through; a Job that hangs stays behind. */
 async function clearOld(
-  cx: OperatorContext,
+  cx: Operator,
   config: DeploymentConfig,
   { maps, jobs }: { maps: readonly ConfigMap[]; jobs: readonly Job[] },
 ): Promise<void> {
@@ -42,7 +42,7 @@ async function clearOld(
     if (job.status?.completionTime !== undefined) await cx.writer.delete(Jobs, job.metadata)
 }
 
-function strategyJob(cx: OperatorContext, config: DeploymentConfig): Job {
+function strategyJob(cx: Operator, config: DeploymentConfig): Job {
   const prefix = isAtLeast(cx.self.version, 9)
     ? 'virt-operator-install-strategy-'
     : `kubevirt-${config.id}-job`

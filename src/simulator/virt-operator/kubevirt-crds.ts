@@ -1,4 +1,7 @@
-import { type CustomResourceDefinition, CustomResourceDefinitions } from '../../lib/kube/kinds/extension-kinds.ts'
+import {
+  type CustomResourceDefinition,
+  CustomResourceDefinitions,
+} from '../../lib/kube/kinds/extension-kinds.ts'
 import { isAtLeast, type OperatorFaults } from './virt-operator-context.ts'
 import { kubeVirtDescription } from '../api/kinds/kubevirt-schema.ts'
 import type { Store } from '../api/store.ts'

@@ -1,9 +1,25 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Kind, KubeObject, Metadata } from '../../lib/kube/object.ts'
 import { ApiError } from '../../lib/kube/errors.ts'
-import { type DeploymentConfig, DeploymentFailure, isAtLeast, type OperatorContext, type Pass } from './virt-operator-context.ts'
+import {
+  type DeploymentConfig,
+  DeploymentFailure,
+  isAtLeast,
+  type Operator,
+  type Pass,
+} from './virt-operator-context.ts'
 import { ConfigMaps, PodDisruptionBudgets, Secrets } from '../../lib/kube/kinds/core-kinds.ts'
-import { ApiServices, ClusterRoleBindings, ClusterRoles, CustomResourceDefinitions, MutatingWebhooks, type PolicyRule, ServiceAccounts, ValidatingWebhooks, type Webhook } from '../../lib/kube/kinds/extension-kinds.ts'
+import {
+  ApiServices,
+  ClusterRoleBindings,
+  ClusterRoles,
+  CustomResourceDefinitions,
+  MutatingWebhooks,
+  type PolicyRule,
+  ServiceAccounts,
+  ValidatingWebhooks,
+  type Webhook,
+} from '../../lib/kube/kinds/extension-kinds.ts'
 import { customResources } from './kubevirt-crds.ts'
 
 /** An object that the operator keeps as its install strategy has it. */
@@ -18,7 +34,7 @@ function managed(kind: Kind, metadata: Metadata, parts: object = {}): Managed {
 }
 
 /** Creates it, or writes it again where its stamps are of another deployment or generation of the CR, or somebody edited it. */
-export async function ensure(cx: OperatorContext, pass: Pass, { kind, object }: Managed): Promise<boolean> {
+export async function ensure(cx: Operator, pass: Pass, { kind, object }: Managed): Promise<boolean> {
   const wanted = stamped(object, pass.config, pass.generation)
   const found = await cx.reader.get(kind, object.metadata)
   if (found.is === 'unserved') return false

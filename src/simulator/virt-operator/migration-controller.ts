@@ -1,8 +1,25 @@
-import { type KubeVirt, KubeVirts, type MigrationState, type VirtualMachineInstance, type VirtualMachineInstanceMigration, VirtualMachineInstanceMigrations, VirtualMachineInstances } from '../../lib/kube/kinds/kubevirt-kinds.ts'
+import {
+  type KubeVirt,
+  KubeVirts,
+  type VirtualMachineInstanceMigration as Migration,
+  VirtualMachineInstanceMigrations as Migrations,
+  type MigrationState,
+  type VirtualMachineInstance as Vmi,
+  VirtualMachineInstances as Vmis,
+} from '../../lib/kube/kinds/kubevirt-kinds.ts'
 import { type Pod, Pods } from '../../lib/kube/kinds/workload-kinds.ts'
 import { controlEach, keyed, keyOf, recordEvent, seconds } from '../machinery/controller.ts'
 import { isLiving, isReady, namespaced } from '../machinery/owned-pods.ts'
-import { createLauncher, currentLauncher, finishLauncher, instanceOf, launchersOf, migrationLabel, outdatedLabel, type VirtControllerContext } from './vmi-controller.ts'
+import {
+  createLauncher,
+  currentLauncher,
+  finishLauncher,
+  instanceOf,
+  launchersOf,
+  migrationLabel,
+  outdatedLabel,
+  type Virt,
+} from './vmi-controller.ts'
 import { outcomeAnnotations } from '../vm-shape.ts'
 import { condition, type Condition, type KubeObject } from '../../lib/kube/object.ts'
 import { compareVersions, versionOf } from '../../lib/releases/release-versions.ts'
@@ -23,13 +40,13 @@ interface MigrationView {
 }
 
 /** The migration controller, and what virt-handler does for it: facts 3.3 and 3.7. */
-export function runMigrations(cx: VirtControllerContext): Promise<void> {
+export function runMigrations(cx: Virt): Promise<void> {
   const known = new KnownMigrations()
   const handled = new Handlers()
   const started: MigrationView['started'] = new Map()
   const told: MigrationView['told'] = new Set()
   const watches = [
-    keyed(VirtualMachineInstanceMigrations, (migration, isGone) => {
+    keyed(Migrations, (migration, isGone) => {
       const key = keyOf(migration.metadata)
       const before = known.open.get(key)
       known.take(migration, isGone)
@@ -56,7 +73,7 @@ export function runMigrations(cx: VirtControllerContext): Promise<void> {
     const limited = isAsked ? await limitsNow(cx, known) : unlimited
     const view = { known, handled, started, told, ...limited }
     return async (ref) => {
-      const migration = await cx.reader.get(VirtualMachineInstanceMigrations, ref)
+      const migration = await cx.reader.get(Migrations, ref)
       return migration.is === 'object' ? tend(cx, view, migration.object) : undefined
     }
   })
@@ -67,7 +84,7 @@ type Limited = Pick<MigrationView, 'limits' | 'running'>
 /** For a pass in which nothing is started. */
 const unlimited: Limited = { limits: { perCluster: 0, perNode: 0 }, running: [] }
 
-async function limitsNow(cx: VirtControllerContext, known: KnownMigrations): Promise<Limited> {
+async function limitsNow(cx: Virt, known: KnownMigrations): Promise<Limited> {
   const [kubevirt]: KubeVirt[] = await cx.reader.list(KubeVirts, { namespace: cx.namespace })
   const running: Limited['running'][number][] = []
   for (const [key, migration] of known.running) {
@@ -77,32 +94,29 @@ async function limitsNow(cx: VirtControllerContext, known: KnownMigrations): Pro
   return { limits: limitsOf(kubevirt?.spec?.configuration), running }
 }
 
-async function vmiOf(
-  cx: VirtControllerContext,
-  { spec, metadata }: VirtualMachineInstanceMigration,
-): Promise<VirtualMachineInstance | undefined> {
+async function vmiOf(cx: Virt, { spec, metadata }: Migration): Promise<Vmi | undefined> {
   const ref = { name: spec?.vmiName ?? '', ...namespaced(metadata) }
-  const found = await cx.reader.get(VirtualMachineInstances, ref)
+  const found = await cx.reader.get(Vmis, ref)
   return found.is === 'object' ? found.object : undefined
 }
 
 /** Of the instance that it moves. */
-export const instanceKeyOf = ({ spec, metadata }: VirtualMachineInstanceMigration): string =>
+export const instanceKeyOf = ({ spec, metadata }: Migration): string =>
   keyOf({ namespace: metadata.namespace, name: spec?.vmiName ?? '' })
 
 const keyOfObject = ({ metadata }: KubeObject): string => keyOf(metadata)
 
 /** The migrations as a watch tells of them, by what is asked of them. */
 export class KnownMigrations {
-  readonly open = new Map<string, VirtualMachineInstanceMigration>()
+  readonly open = new Map<string, Migration>()
   /** Of these, those that count against the limits. */
-  readonly running = new Map<string, VirtualMachineInstanceMigration>()
-  readonly #byInstance = new Map<string, Map<string, VirtualMachineInstanceMigration>>()
+  readonly running = new Map<string, Migration>()
+  readonly #byInstance = new Map<string, Map<string, Migration>>()
 
-  take(migration: VirtualMachineInstanceMigration, isGone: boolean): void {
+  take(migration: Migration, isGone: boolean): void {
     const key = keyOf(migration.metadata)
     const instance = instanceKeyOf(migration)
-    const same = this.#byInstance.get(instance) ?? new Map<string, VirtualMachineInstanceMigration>()
+    const same = this.#byInstance.get(instance) ?? new Map<string, Migration>()
     this.#byInstance.set(instance, same)
     putUnless(isGone, same, key, migration)
     if (same.size === 0) this.#byInstance.delete(instance)
@@ -111,7 +125,7 @@ export class KnownMigrations {
   }
 
   /** Of one instance, in the order of a list. */
-  of(instance: string): VirtualMachineInstanceMigration[] {
+  of(instance: string): Migration[] {
     const same = [...(this.#byInstance.get(instance) ?? [])]
     return same.sort(([a], [b]) => (a < b ? -1 : 1)).map(([, migration]) => migration)
   }
@@ -158,11 +172,7 @@ class Handlers {
   }
 }
 
-async function tend(
-  cx: VirtControllerContext,
-  view: MigrationView,
-  migration: VirtualMachineInstanceMigration,
-): Promise<number | undefined> {
+async function tend(cx: Virt, view: MigrationView, migration: Migration): Promise<number | undefined> {
   if (migration.metadata.deletionTimestamp === undefined && isFinal(migration)) {
     await collectOld(cx, view.known, migration)
     return undefined
@@ -178,7 +188,7 @@ async function tend(
 /** How long a migration takes that was given no fate, in ms. */
 const usual = 3000
 
-type Step = (cx: VirtControllerContext, both: Migrated, view: MigrationView) => Promise<number | undefined>
+type Step = (cx: Virt, both: Migrated, view: MigrationView) => Promise<number | undefined>
 
 /** What each phase does next: facts 3.7. */
 const steps: Record<string, Step> = {
@@ -192,16 +202,12 @@ const steps: Record<string, Step> = {
 }
 
 /** One step of a migration; the result is after how many ms to look again. */
-async function advance(
-  cx: VirtControllerContext,
-  both: Migrated,
-  view: MigrationView,
-): Promise<number | undefined> {
+async function advance(cx: Virt, both: Migrated, view: MigrationView): Promise<number | undefined> {
   if (both.vmi.status?.phase !== 'Running') return fail(cx, both.migration, 'VMI is not running')
   return steps[both.migration.status?.phase ?? '']?.(cx, both, view)
 }
 
-async function awaitTarget(cx: VirtControllerContext, both: Migrated): Promise<number | undefined> {
+async function awaitTarget(cx: Virt, both: Migrated): Promise<number | undefined> {
   const target = await targetOf(cx, both)
   if (target === undefined || !isLiving(target))
     return fail(cx, both.migration, 'migration target pod is gone')
@@ -216,7 +222,7 @@ async function awaitTarget(cx: VirtControllerContext, both: Migrated): Promise<n
 /** So long a target pod may find no node (facts 3.7: unschedulable 300 s). */
 const unschedulable = 300_000
 
-async function start(cx: VirtControllerContext, both: Migrated): Promise<number> {
+async function start(cx: Virt, both: Migrated): Promise<number> {
   const { migration, vmi } = both
   const target = await targetOf(cx, both)
   const migrationState: MigrationState = {
@@ -228,12 +234,12 @@ async function start(cx: VirtControllerContext, both: Migrated): Promise<number>
   }
   const cleared = { endTimestamp: null, completed: null, failed: null, failureReason: null }
   const status = { migrationState: { ...migrationState, ...cleared } }
-  await cx.writer.mergePatch(VirtualMachineInstances, vmi.metadata, { status })
+  await cx.writer.mergePatch(Vmis, vmi.metadata, { status })
   return become(cx, migration, 'Running')
 }
 
 async function watch(
-  cx: VirtControllerContext,
+  cx: Virt,
   both: Migrated,
   { handled, known }: MigrationView,
 ): Promise<number | undefined> {
@@ -271,25 +277,21 @@ function fails(outcome: string | undefined, { vmi }: Migrated, known: KnownMigra
   return !known.of(keyOf(vmi.metadata)).some(({ status }) => status?.phase === 'Failed')
 }
 
-const ended = (cx: VirtControllerContext, { status }: VirtualMachineInstance): MigrationState => ({
+const ended = (cx: Virt, { status }: Vmi): MigrationState => ({
   ...status?.migrationState,
   completed: true,
   endTimestamp: seconds(cx),
 })
 
 /** The guest runs on the target, with what was asked of it meanwhile; the source launcher ends. */
-async function handOver(
-  cx: VirtControllerContext,
-  both: Migrated,
-  launchers: readonly Pod[],
-): Promise<undefined> {
+async function handOver(cx: Virt, both: Migrated, launchers: readonly Pod[]): Promise<undefined> {
   const { migration, vmi } = both
   const target = targetAmong(launchers, both)
   const source = currentLauncher(vmi, launchers)
   const nodeName = target?.spec?.nodeName ?? ''
   const migrationState = ended(cx, vmi)
   const activePods = { [target?.metadata.uid ?? '']: nodeName }
-  await cx.writer.mergePatch(VirtualMachineInstances, vmi.metadata, {
+  await cx.writer.mergePatch(Vmis, vmi.metadata, {
     metadata: { labels: { [outdatedLabel]: null, 'kubevirt.io/nodeName': nodeName } },
     status: {
       nodeName,
@@ -306,10 +308,10 @@ async function handOver(
 }
 
 /** The guest stays where it is; the target launcher ends. */
-async function abandon(cx: VirtControllerContext, both: Migrated, failureReason: string): Promise<undefined> {
+async function abandon(cx: Virt, both: Migrated, failureReason: string): Promise<undefined> {
   const { migration, vmi } = both
   const migrationState = { ...ended(cx, vmi), failed: true, failureReason }
-  await cx.writer.mergePatch(VirtualMachineInstances, vmi.metadata, { status: { migrationState } })
+  await cx.writer.mergePatch(Vmis, vmi.metadata, { status: { migrationState } })
   const target = await targetOf(cx, both)
   if (target) await finishLauncher(cx, target, seconds(cx))
   return fail(cx, migration, 'source node reported migration failed', migrationState)
@@ -320,15 +322,15 @@ const by = 'virtualmachine-controller'
 const retry = 5000
 
 /** What the mutating webhook adds, and the first phase. */
-async function admit(cx: VirtControllerContext, { migration }: Migrated): Promise<number> {
+async function admit(cx: Virt, { migration }: Migrated): Promise<number> {
   const labels = { 'kubevirt.io/vmi-name': migration.spec?.vmiName ?? '' }
   const metadata = { labels, finalizers: [migrationFinalizer] }
-  await cx.writer.mergePatch(VirtualMachineInstanceMigrations, migration.metadata, { metadata })
+  await cx.writer.mergePatch(Migrations, migration.metadata, { metadata })
   return become(cx, migration, 'Pending')
 }
 
 /** Limits and back-off hold a migration in Pending without a word but the one event (facts 3.3). */
-async function schedule(cx: VirtControllerContext, view: MigrationView, both: Migrated): Promise<number> {
+async function schedule(cx: Virt, view: MigrationView, both: Migrated): Promise<number> {
   const { migration, vmi } = both
   const before = view.known.of(keyOf(vmi.metadata)).filter(isFinal)
   const wait = isHeldBack(migration) ? backOffUntil(before) - cx.clock.now().getTime() : 0
@@ -347,7 +349,7 @@ async function schedule(cx: VirtControllerContext, view: MigrationView, both: Mi
 }
 
 /** Undefined where a quota refuses it: only a condition of the migration says so (facts 3.3). */
-async function targetPod(cx: VirtControllerContext, { migration, vmi }: Migrated): Promise<Pod | undefined> {
+async function targetPod(cx: Virt, { migration, vmi }: Migrated): Promise<Pod | undefined> {
   try {
     return await createLauncher(cx, vmi, migration.metadata.uid)
   } catch (error) {
@@ -357,21 +359,13 @@ async function targetPod(cx: VirtControllerContext, { migration, vmi }: Migrated
   }
 }
 
-async function rejectForQuota(
-  cx: VirtControllerContext,
-  migration: VirtualMachineInstanceMigration,
-): Promise<void> {
+async function rejectForQuota(cx: Virt, migration: Migration): Promise<void> {
   const type = 'migrationRejectedByResourceQuota'
   if (condition(migration, type)?.status === 'True') return
   const at = seconds(cx)
   const rejected = { type, status: 'True', lastProbeTime: at, lastTransitionTime: at } as const
   const conditions = [...(migration.status?.conditions ?? []), rejected]
-  await cx.writer.mergePatch(
-    VirtualMachineInstanceMigrations,
-    migration.metadata,
-    { status: { conditions } },
-    'status',
-  )
+  await cx.writer.mergePatch(Migrations, migration.metadata, { status: { conditions } }, 'status')
 }
 
 function isFull({ running, started, limits }: MigrationView, { vmi }: Migrated): boolean {
@@ -381,7 +375,7 @@ function isFull({ running, started, limits }: MigrationView, { vmi }: Migrated):
 }
 
 async function announceBackOff(
-  cx: VirtControllerContext,
+  cx: Virt,
   { told }: MigrationView,
   { migration, vmi }: Migrated,
 ): Promise<void> {
@@ -394,8 +388,8 @@ async function announceBackOff(
 
 /** A migration and the running instance that it is about. */
 interface Migrated {
-  migration: VirtualMachineInstanceMigration
-  vmi: VirtualMachineInstance
+  migration: Migration
+  vmi: Vmi
 }
 
 /** ms from one phase to the next where nothing has to be waited for. */
@@ -403,8 +397,8 @@ const step = 200
 
 /** Writes the next phase; the result is after how many ms to look again. */
 async function become(
-  cx: VirtControllerContext,
-  { metadata, status }: VirtualMachineInstanceMigration,
+  cx: Virt,
+  { metadata, status }: Migration,
   phase: string,
   migrationState?: MigrationState,
 ): Promise<number> {
@@ -412,13 +406,13 @@ async function become(
   const phaseTransitionTimestamps = [...(status?.phaseTransitionTimestamps ?? []), now]
   const state = migrationState === undefined ? {} : { migrationState }
   const change = { status: { phase, phaseTransitionTimestamps, ...state } }
-  await cx.writer.mergePatch(VirtualMachineInstanceMigrations, metadata, change, 'status')
+  await cx.writer.mergePatch(Migrations, metadata, change, 'status')
   return step
 }
 
 async function fail(
-  cx: VirtControllerContext,
-  migration: VirtualMachineInstanceMigration,
+  cx: Virt,
+  migration: Migration,
   message: string,
   state?: MigrationState,
 ): Promise<undefined> {
@@ -427,7 +421,7 @@ async function fail(
   await become(cx, migration, 'Failed', state ?? failed)
 }
 
-async function targetOf(cx: VirtControllerContext, both: Migrated): Promise<Pod | undefined> {
+async function targetOf(cx: Virt, both: Migrated): Promise<Pod | undefined> {
   return targetAmong(await launchersOf(cx, both.vmi), both)
 }
 
@@ -439,36 +433,25 @@ const migrationFinalizer = 'kubevirt.io/migrationJobFinalize'
 const kept = 5
 
 /** A deleted migration is cancelled: its target pod ends, then the finalizer goes. */
-async function removeDeleted(
-  cx: VirtControllerContext,
-  { metadata }: VirtualMachineInstanceMigration,
-  vmi: VirtualMachineInstance | undefined,
-): Promise<void> {
+async function removeDeleted(cx: Virt, { metadata }: Migration, vmi: Vmi | undefined): Promise<void> {
   const pods = vmi ? await launchersOf(cx, vmi) : []
   const target = pods.find((pod) => pod.metadata.labels?.[migrationLabel] === metadata.uid)
   if (target && target.spec?.nodeName !== vmi?.status?.nodeName) await finishLauncher(cx, target, seconds(cx))
   await release(cx, metadata)
 }
 
-async function release(
-  cx: VirtControllerContext,
-  metadata: VirtualMachineInstanceMigration['metadata'],
-): Promise<void> {
+async function release(cx: Virt, metadata: Migration['metadata']): Promise<void> {
   if (metadata.finalizers?.includes(migrationFinalizer) !== true) return
   const finalizers = metadata.finalizers.filter((f) => f !== migrationFinalizer)
-  await cx.writer.mergePatch(VirtualMachineInstanceMigrations, metadata, { metadata: { finalizers } })
+  await cx.writer.mergePatch(Migrations, metadata, { metadata: { finalizers } })
 }
 
 /** Takes the finalizer off a finished migration, and deletes the oldest of too many. */
-async function collectOld(
-  cx: VirtControllerContext,
-  known: KnownMigrations,
-  finished: VirtualMachineInstanceMigration,
-): Promise<void> {
+async function collectOld(cx: Virt, known: KnownMigrations, finished: Migration): Promise<void> {
   await release(cx, finished.metadata)
   const same = known.of(instanceKeyOf(finished)).filter(isFinal)
   const newer = same.filter((m) => endOf(m) > endOf(finished))
-  if (newer.length >= kept) await cx.writer.delete(VirtualMachineInstanceMigrations, finished.metadata)
+  if (newer.length >= kept) await cx.writer.delete(Migrations, finished.metadata)
 }
 
 /** Limits of the migration controller, from the CR's `configuration.migrations` (facts 1.3). */
@@ -485,30 +468,30 @@ export function limitsOf(configuration: Record<string, unknown> | undefined): Mi
   }
 }
 
-function isFinal({ status }: VirtualMachineInstanceMigration): boolean {
+function isFinal({ status }: Migration): boolean {
   return status?.phase === 'Succeeded' || status?.phase === 'Failed'
 }
 
 /** Those that count against the limits: Pending ones do not (facts 3.2). */
-function isRunning(migration: VirtualMachineInstanceMigration): boolean {
+function isRunning(migration: Migration): boolean {
   const { phase = '' } = migration.status ?? {}
   return !isFinal(migration) && phase !== '' && phase !== 'Pending'
 }
 
 /** When it ended, or when it was created, in ms. */
-function endOf({ status, metadata }: VirtualMachineInstanceMigration): number {
+function endOf({ status, metadata }: Migration): number {
   return Date.parse(status?.migrationState?.endTimestamp ?? metadata.creationTimestamp ?? '')
 }
 
 /** Made by KubeVirt itself: only these are held back, and only their failures count (facts 3.3, lab "Seen with workloads" 16). */
-function isHeldBack({ metadata: { annotations = {} } }: VirtualMachineInstanceMigration): boolean {
+function isHeldBack({ metadata: { annotations = {} } }: Migration): boolean {
   return (
     'kubevirt.io/workloadUpdateMigration' in annotations || 'kubevirt.io/evacuationMigration' in annotations
   )
 }
 
 /** 20 s, doubled for each failure in a row among those that are kept: at most 320 s (facts 3.3). In ms; pure. */
-export function backOffUntil(finished: readonly VirtualMachineInstanceMigration[]): number {
+export function backOffUntil(finished: readonly Migration[]): number {
   const newestFirst = finished.filter(isHeldBack).sort((a, b) => endOf(b) - endOf(a))
   const success = newestFirst.findIndex((m) => m.status?.phase === 'Succeeded')
   const failures = success === -1 ? newestFirst : newestFirst.slice(0, success)
@@ -520,7 +503,7 @@ export function backOffUntil(finished: readonly VirtualMachineInstanceMigration[
 const types: readonly string[] = ['HotVCPUChange', 'HotMemoryChange', 'MigrationRequired', 'VolumesChange']
 
 /** HotVCPUChange counts whatever its status is. */
-export function asksForMigration(vmi: VirtualMachineInstance): boolean {
+export function asksForMigration(vmi: Vmi): boolean {
   return types.some((type) => {
     const asked = condition(vmi, type)
     return type === 'HotVCPUChange' ? asked !== undefined : asked?.status === 'True'

@@ -1,7 +1,32 @@
-import { type Container, type DaemonSet, DaemonSets, type Deployment, Deployments, type Pod, Pods, type PodSpec, type PodTemplate } from '../../lib/kube/kinds/workload-kinds.ts'
+import {
+  type Container,
+  type DaemonSet,
+  DaemonSets,
+  type Deployment,
+  Deployments,
+  type Pod,
+  Pods,
+  type PodSpec,
+  type PodTemplate,
+} from '../../lib/kube/kinds/workload-kinds.ts'
 import { Nodes } from '../../lib/kube/kinds/core-kinds.ts'
-import { contains, disruptionBudget, ensure, hasStamps, isOfDeployment, podStamps } from './managed-objects.ts'
-import { type DeploymentConfig, DeploymentFailure, imageOf, isAtLeast, type OperatorContext, type Pass, versionOrder } from './virt-operator-context.ts'
+import {
+  contains,
+  disruptionBudget,
+  ensure,
+  hasStamps,
+  isOfDeployment,
+  podStamps,
+} from './managed-objects.ts'
+import {
+  type DeploymentConfig,
+  DeploymentFailure,
+  imageOf,
+  isAtLeast,
+  type Operator,
+  type Pass,
+  versionOrder,
+} from './virt-operator-context.ts'
 import { recordEvent } from '../machinery/controller.ts'
 import { isReady } from '../machinery/owned-pods.ts'
 
@@ -15,7 +40,7 @@ const optionalComponents = [
 ] as const
 
 /** The Deployments that a release has by itself, beside virt-controller and virt-api (lab "Seen" 6). */
-export function extraComponents(cx: OperatorContext, pass: Pass): string[] {
+export function extraComponents(cx: Operator, pass: Pass): string[] {
   const { unknownComponent: unknown } = cx.faults.on
   const isThere = unknown !== undefined && isAtLeast(pass.config.kubeVirtVersion, unknown.since)
   return [...knownExtras(pass), ...(isThere ? [unknown.name] : [])]
@@ -30,7 +55,7 @@ function knownExtras({ kubevirt, config }: Pass): string[] {
 }
 
 /** In which order operands change, and which of them are waited for before the next: facts 2.5 step 11. */
-function operandOrder(cx: OperatorContext, pass: Pass): { name: string; waits: boolean }[] {
+function operandOrder(cx: Operator, pass: Pass): { name: string; waits: boolean }[] {
   const { observedDeploymentID, observedKubeVirtVersion = '' } = pass.kubevirt.status ?? {}
   const extra = extraComponents(cx, pass)
   const back = ['virt-api', 'virt-controller', ...extra, 'virt-handler']
@@ -44,7 +69,7 @@ function operandOrder(cx: OperatorContext, pass: Pass): { name: string; waits: b
 }
 
 /** Brings the operands on. True when nothing was left to write and everything is through. */
-export async function syncOperands(cx: OperatorContext, pass: Pass): Promise<boolean> {
+export async function syncOperands(cx: Operator, pass: Pass): Promise<boolean> {
   let through = true
   for (const { name, waits } of operandOrder(cx, pass)) {
     const state = name === 'virt-handler' ? await rollHandler(cx, pass) : await rollDeployment(cx, pass, name)
@@ -54,7 +79,7 @@ export async function syncOperands(cx: OperatorContext, pass: Pass): Promise<boo
   return through
 }
 
-async function rollDeployment(cx: OperatorContext, pass: Pass, name: string): Promise<OperandState> {
+async function rollDeployment(cx: Operator, pass: Pass, name: string): Promise<OperandState> {
   const replicas = await replicasOf(cx, pass, name)
   const wanted = componentDeployment(pass.config, name, replicas)
   const written = await ensure(cx, pass, { kind: Deployments, object: wanted })
@@ -65,7 +90,7 @@ async function rollDeployment(cx: OperatorContext, pass: Pass, name: string): Pr
 }
 
 /** How many pods a Deployment of KubeVirt gets: what the CR asks for, else by the number of nodes (facts 2.10). */
-async function replicasOf(cx: OperatorContext, { kubevirt }: Pass, name: string): Promise<number> {
+async function replicasOf(cx: Operator, { kubevirt }: Pass, name: string): Promise<number> {
   const asked = kubevirt.spec?.infra?.replicas
   if (asked !== undefined) return asked
   const nodes = await cx.reader.list(Nodes)
@@ -74,7 +99,7 @@ async function replicasOf(cx: OperatorContext, { kubevirt }: Pass, name: string)
 }
 
 /** virt-handler by canary: maxUnavailable 1, with one updated pod ready 10%, with all of them 1 again (facts 2.8). */
-async function rollHandler(cx: OperatorContext, pass: Pass): Promise<OperandState> {
+async function rollHandler(cx: Operator, pass: Pass): Promise<OperandState> {
   const ref = { name: 'virt-handler', namespace: pass.config.namespace }
   const found = await cx.reader.get(DaemonSets, ref)
   const before = found.is === 'object' ? found.object : undefined
@@ -101,7 +126,7 @@ const desiredOf = ({ status }: DaemonSet): number => status?.desiredNumberSchedu
 const drifted = (before: DaemonSet, wanted: DaemonSet): boolean =>
   !contains(before.spec?.template?.spec, wanted.spec?.template?.spec)
 
-async function write(cx: OperatorContext, pass: Pass, { before, wanted }: Rewrite): Promise<void> {
+async function write(cx: Operator, pass: Pass, { before, wanted }: Rewrite): Promise<void> {
   const onlyStamps = before !== undefined && !drifted(before, wanted)
   await ensure(cx, pass, { kind: DaemonSets, object: onlyStamps ? withoutLimit(wanted) : wanted })
 }
@@ -146,7 +171,7 @@ function unexpected({ updatedReady }: ComponentPods, set: DaemonSet): Deployment
 }
 
 /** A canary that ends is a failure; one that never starts is waited for without an end. */
-async function refuseBrokenCanary(cx: OperatorContext, set: DaemonSet, pods: readonly Pod[]): Promise<void> {
+async function refuseBrokenCanary(cx: Operator, set: DaemonSet, pods: readonly Pod[]): Promise<void> {
   const ended = pods.some(
     (pod) => pod.status?.containerStatuses?.some((c) => (c.restartCount ?? 0) > 0) ?? false,
   )
@@ -161,7 +186,7 @@ async function refuseBrokenCanary(cx: OperatorContext, set: DaemonSet, pods: rea
  * it: nothing until the release is observed, then the argument, and once that roll is through the volume goes.
  */
 function extrasOf(
-  cx: OperatorContext,
+  cx: Operator,
   { kubevirt, config }: Pass,
   { set, pods }: { set: DaemonSet | undefined; pods: ComponentPods },
 ): HandlerExtras {
@@ -181,7 +206,7 @@ function extrasOf(
 /** Releases before v1.7 have no such argument. */
 const knowsOfNames = ({ kubeVirtVersion }: DeploymentConfig): boolean => isAtLeast(kubeVirtVersion, 7)
 
-const neverNames = ({ faults }: OperatorContext, config: DeploymentConfig): boolean =>
+const neverNames = ({ faults }: Operator, config: DeploymentConfig): boolean =>
   faults.on.noMigrationNames === true || !knowsOfNames(config)
 
 const podSpecOf = ({ spec }: DaemonSet): PodSpec => spec?.template?.spec ?? {}
@@ -209,7 +234,7 @@ interface ComponentPods {
 }
 
 async function componentPods(
-  cx: OperatorContext,
+  cx: Operator,
   { config }: Pass,
   component: Deployment | DaemonSet | undefined,
 ): Promise<ComponentPods> {
@@ -226,7 +251,7 @@ async function componentPods(
 }
 
 /** The operator's own idea of a Deployment that is through: one updated ready pod, no old one (facts 2.9). */
-async function isRolled(cx: OperatorContext, pass: Pass, deployment: Deployment): Promise<boolean> {
+async function isRolled(cx: Operator, pass: Pass, deployment: Deployment): Promise<boolean> {
   const { status = {}, metadata } = deployment
   const { observedGeneration = 0, replicas = 0, readyReplicas = 0 } = status
   if (observedGeneration < (metadata.generation ?? 0) || replicas === 0 || readyReplicas === 0) return false

@@ -1,6 +1,18 @@
-import { type EndpointSlice, EndpointSlices, type PodDisruptionBudget, PodDisruptionBudgets } from '../../lib/kube/kinds/core-kinds.ts'
+import {
+  type EndpointSlice,
+  EndpointSlices,
+  type PodDisruptionBudget,
+  PodDisruptionBudgets,
+} from '../../lib/kube/kinds/core-kinds.ts'
 import { type Pod, Pods } from '../../lib/kube/kinds/workload-kinds.ts'
-import { type VirtualMachine, type VirtualMachineInstance, type VirtualMachineInstanceMigration, VirtualMachineInstanceMigrations, VirtualMachineInstances, VirtualMachines } from '../../lib/kube/kinds/kubevirt-kinds.ts'
+import {
+  VirtualMachineInstanceMigrations as Migrations,
+  type VirtualMachine,
+  type VirtualMachineInstanceMigration,
+  type VirtualMachineInstance as Vmi,
+  VirtualMachineInstances as Vmis,
+  VirtualMachines as Vms,
+} from '../../lib/kube/kinds/kubevirt-kinds.ts'
 import { condition } from '../../lib/kube/object.ts'
 import { items } from '../api/json.ts'
 import { internalError, Refusal } from '../api/api-refusal.ts'
@@ -22,7 +34,7 @@ export function serveVirtApi(store: Store): void {
   admitVms(store)
   const changes = { restart: ['Stop', 'Start'], start: ['Start'], stop: ['Stop'] } as const
   for (const [name, actions] of Object.entries(changes)) {
-    store.onSubresource(VirtualMachines, name, (call) =>
+    store.onSubresource(Vms, name, (call) =>
       change(
         store,
         call,
@@ -63,7 +75,7 @@ const resourcesOf = () =>
 /** Its webhook for VMs has failurePolicy Fail: without it nobody makes one. */
 function admitVms(store: Store): void {
   store.admission.add(({ operation, kind }) => {
-    if (operation !== 'CREATE' || kind.kind !== VirtualMachines.kind || isServing(store)) return
+    if (operation !== 'CREATE' || kind.kind !== Vms.kind || isServing(store)) return
     if (store.list(ValidatingWebhooks, { fields: 'metadata.name=virt-api-validator' }).items.length === 0)
       return
     throw internalError(
@@ -103,16 +115,16 @@ function refuseLauncher(store: Store, pod: Pod, dryRun: boolean): void {
 }
 
 /** A launcher that a migration goes to, or has left a moment ago: the instance's budget keeps it; facts 3.4. */
-function isElsewhere({ status }: VirtualMachineInstance, { spec }: Pod): boolean {
+function isElsewhere({ status }: Vmi, { spec }: Pod): boolean {
   return status?.nodeName !== spec?.nodeName
 }
 
-function instanceOf(store: Store, { metadata }: Pod): VirtualMachineInstance | undefined {
+function instanceOf(store: Store, { metadata }: Pod): Vmi | undefined {
   const { namespace, annotations } = metadata
-  return store.read(VirtualMachineInstances, { name: annotations?.['kubevirt.io/domain'] ?? '', namespace })
+  return store.read(Vmis, { name: annotations?.['kubevirt.io/domain'] ?? '', namespace })
 }
 
-function verdictOn(vmi: VirtualMachineInstance): EvictionVerdict {
+function verdictOn(vmi: Vmi): EvictionVerdict {
   const migratable = condition(vmi, 'LiveMigratable')?.status === 'True'
   return evictionVerdict({ name: vmi.metadata.name, strategy: vmi.spec?.evictionStrategy, migratable })
 }
@@ -133,9 +145,9 @@ function refuseDisruption(store: Store, { metadata }: Pod): void {
   }
 }
 
-function markForEvacuation(store: Store, { metadata, status }: VirtualMachineInstance): void {
+function markForEvacuation(store: Store, { metadata, status }: Vmi): void {
   const body = { status: { evacuationNodeName: status?.nodeName } }
-  store.patch(VirtualMachineInstances, metadata, { type: 'merge', body }, { manager: 'virt-api' })
+  store.patch(Vmis, metadata, { type: 'merge', body }, { manager: 'virt-api' })
 }
 
 function change(
@@ -149,12 +161,7 @@ function change(
     throw new Refusal(409, 'Conflict', `Operation cannot be fulfilled on ${what}: ${why}`)
   }
   const body = { status: { stateChangeRequests } }
-  store.patch(
-    VirtualMachines,
-    object.metadata,
-    { type: 'merge', body },
-    { on: 'status', manager: 'virt-api', dryRun },
-  )
+  store.patch(Vms, object.metadata, { type: 'merge', body }, { on: 'status', manager: 'virt-api', dryRun })
   return success
 }
 
@@ -198,7 +205,7 @@ export function evictionVerdict({ name, strategy = 'None', migratable }: Evicted
 function admitMigrations(store: Store): void {
   let known: KnownMigrations | undefined
   store.admission.add(({ operation, kind, object }) => {
-    if (operation !== 'CREATE' || kind.kind !== VirtualMachineInstanceMigrations.kind) return
+    if (operation !== 'CREATE' || kind.kind !== Migrations.kind) return
     known ??= knownMigrations(store)
     const why = migrationRefusal(store, object, known)
     if (why === undefined) return
@@ -210,8 +217,8 @@ function admitMigrations(store: Store): void {
 /** From the first one on that is created: before, nobody may serve them. */
 function knownMigrations(store: Store): KnownMigrations {
   const known = new KnownMigrations()
-  for (const migration of store.list(VirtualMachineInstanceMigrations).items) known.take(migration, false)
-  store.watch(VirtualMachineInstanceMigrations, ({ type, object }) => known.take(object, type === 'DELETED'))
+  for (const migration of store.list(Migrations).items) known.take(migration, false)
+  store.watch(Migrations, ({ type, object }) => known.take(object, type === 'DELETED'))
   return known
 }
 
@@ -222,7 +229,7 @@ function migrationRefusal(
 ): string | undefined {
   const { namespace } = metadata
   const name = spec?.vmiName ?? ''
-  const vmi: VirtualMachineInstance | undefined = store.read(VirtualMachineInstances, { name, namespace })
+  const vmi: Vmi | undefined = store.read(Vmis, { name, namespace })
   if (vmi === undefined) return `the VMI "${namespace}/${name}" does not exist`
   const migratable = condition(vmi, 'LiveMigratable')
   if (migratable?.status === 'False') {

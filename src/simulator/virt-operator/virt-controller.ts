@@ -1,11 +1,32 @@
 import { type Pod, Pods, type PodTemplate } from '../../lib/kube/kinds/workload-kinds.ts'
-import { controlEach, type ControllerContext, keyed, keyOf, nameSuffix, recordEvent, whenRung } from '../machinery/controller.ts'
+import {
+  controlEach,
+  type ControllerContext,
+  keyed,
+  keyOf,
+  nameSuffix,
+  recordEvent,
+  whenRung,
+} from '../machinery/controller.ts'
 import { namespaced } from '../machinery/owned-pods.ts'
 import { lead } from '../machinery/leader-election.ts'
-import { currentLauncher, launchersOf, runInstances, type VirtControllerContext } from './vmi-controller.ts'
-import { asksForMigration, instanceKeyOf, KnownMigrations, limitsOf, runMigrations } from './migration-controller.ts'
+import { currentLauncher, launchersOf, runInstances, type Virt } from './vmi-controller.ts'
+import {
+  asksForMigration,
+  instanceKeyOf,
+  KnownMigrations,
+  limitsOf,
+  runMigrations,
+} from './migration-controller.ts'
 import { runVirtualMachines } from './vm-controller.ts'
-import { type KubeVirt, KubeVirts, type VirtualMachineInstance, type VirtualMachineInstanceMigration, VirtualMachineInstanceMigrations, VirtualMachineInstances } from '../../lib/kube/kinds/kubevirt-kinds.ts'
+import {
+  type KubeVirt,
+  KubeVirts,
+  VirtualMachineInstanceMigrations as Migrations,
+  type VirtualMachineInstanceMigration,
+  type VirtualMachineInstance as Vmi,
+  VirtualMachineInstances as Vmis,
+} from '../../lib/kube/kinds/kubevirt-kinds.ts'
 import { ApiError } from '../../lib/kube/errors.ts'
 import { condition } from '../../lib/kube/object.ts'
 
@@ -37,19 +58,19 @@ const delay = 5000
 const minute = 60_000
 
 /** The workload updater: facts 3.2. It looks only while target and observed are the same. */
-function runWorkloadUpdater(cx: VirtControllerContext): Promise<void> {
+function runWorkloadUpdater(cx: Virt): Promise<void> {
   const known = new KnownMigrations()
   const due = new DueInstances(cx.launcherImage)
   const watched = [
     { kind: KubeVirts, where: { namespace: cx.namespace } },
     {
-      kind: VirtualMachineInstanceMigrations,
+      kind: Migrations,
       feeds: (migration: VirtualMachineInstanceMigration, isGone: boolean) => known.take(migration, isGone),
     },
     {
-      kind: VirtualMachineInstances,
+      kind: Vmis,
       concerns: asksForMigration,
-      feeds: (vmi: VirtualMachineInstance, isGone: boolean) => due.take(vmi, isGone),
+      feeds: (vmi: Vmi, isGone: boolean) => due.take(vmi, isGone),
     },
   ]
   let lastBatch = Number.NEGATIVE_INFINITY
@@ -85,7 +106,7 @@ const isSettled = ({ status }: KubeVirt): boolean =>
   status.observedDeploymentID !== undefined &&
   status.observedDeploymentID === status.targetDeploymentID
 
-async function writeCount(cx: VirtControllerContext, kubevirt: KubeVirt, outdated: number): Promise<void> {
+async function writeCount(cx: Virt, kubevirt: KubeVirt, outdated: number): Promise<void> {
   if (kubevirt.status?.outdatedVirtualMachineInstanceWorkloads === outdated) return
   const status = { outdatedVirtualMachineInstanceWorkloads: outdated }
   await cx.writer.mergePatch(KubeVirts, kubevirt.metadata, { status }, 'status')
@@ -108,12 +129,12 @@ function milliseconds(duration: string): number {
   return parts.reduce((sum, [, amount = '0', unit = 's']) => sum + Number(amount) * (units[unit] ?? 0), 0)
 }
 
-async function migrate(cx: VirtControllerContext, vmi: VirtualMachineInstance): Promise<void> {
+async function migrate(cx: Virt, vmi: Vmi): Promise<void> {
   const { name, namespace } = vmi.metadata
   const prefix = 'kubevirt-workload-update-'
-  const created = await cx.writer.create(VirtualMachineInstanceMigrations, {
-    apiVersion: VirtualMachineInstanceMigrations.apiVersion,
-    kind: VirtualMachineInstanceMigrations.kind,
+  const created = await cx.writer.create(Migrations, {
+    apiVersion: Migrations.apiVersion,
+    kind: Migrations.kind,
     metadata: {
       name: `${prefix}${nameSuffix(cx.random)}`,
       generateName: prefix,
@@ -127,7 +148,7 @@ async function migrate(cx: VirtControllerContext, vmi: VirtualMachineInstance): 
   await recordEvent(cx, vmi, { type: 'Normal', reason: 'SuccessfulCreate', message, by })
 }
 
-async function evict(cx: VirtControllerContext, vmi: VirtualMachineInstance): Promise<void> {
+async function evict(cx: Virt, vmi: Vmi): Promise<void> {
   const pod = currentLauncher(vmi, await launchersOf(cx, vmi))
   if (pod === undefined) return
   try {
@@ -144,7 +165,7 @@ async function evict(cx: VirtControllerContext, vmi: VirtualMachineInstance): Pr
 
 interface DueInstance {
   key: string
-  vmi: VirtualMachineInstance
+  vmi: Vmi
   isMigratable: boolean
 }
 
@@ -178,7 +199,7 @@ class DueInstances {
     return new Array<DueInstance>().concat(...pieces)
   }
 
-  take(vmi: VirtualMachineInstance, isGone: boolean): void {
+  take(vmi: Vmi, isGone: boolean): void {
     const key = keyOf(vmi.metadata)
     const place = this.#placeOf(key)
     const there = this.#due[place]?.key === key ? this.#due[place] : undefined
@@ -192,7 +213,7 @@ class DueInstances {
     this.#due.splice(place, there ? 1 : 0, { key, vmi, isMigratable })
   }
 
-  #isDue(vmi: VirtualMachineInstance): boolean {
+  #isDue(vmi: Vmi): boolean {
     const { metadata, status } = vmi
     const isRunningOn = status?.phase === 'Running' && metadata.deletionTimestamp === undefined
     return isRunningOn && (isOutdated(vmi, this.#launcherImage) || asksForMigration(vmi))
@@ -224,8 +245,8 @@ interface UpdateQuestion {
 interface UpdatePlan {
   /** What status.outdatedVirtualMachineInstanceWorkloads says. */
   outdated: number
-  migrate: readonly VirtualMachineInstance[]
-  evict: readonly VirtualMachineInstance[]
+  migrate: readonly Vmi[]
+  evict: readonly Vmi[]
   mayEvict: boolean
   /** Something is left that a method could do later. */
   waiting: boolean
@@ -251,7 +272,7 @@ function planUpdate({ due, known, methods, limit, batch, random }: UpdateQuestio
 }
 
 /** An empty field means "not outdated". */
-function isOutdated({ status }: VirtualMachineInstance, launcherImage: string): boolean {
+function isOutdated({ status }: Vmi, launcherImage: string): boolean {
   const { launcherContainerImageVersion: image = '' } = status ?? {}
   return image !== '' && image !== launcherImage
 }
@@ -260,7 +281,7 @@ function isOutdated({ status }: VirtualMachineInstance, launcherImage: string): 
 class Draw {
   readonly #most: number
   readonly #random: () => number
-  readonly #drawn: { vmi: VirtualMachineInstance; place: number }[] = []
+  readonly #drawn: { vmi: Vmi; place: number }[] = []
   /** How many it was given. */
   taken = 0
 
@@ -269,7 +290,7 @@ class Draw {
     this.#random = random
   }
 
-  take(vmi: VirtualMachineInstance): void {
+  take(vmi: Vmi): void {
     this.taken++
     const place = this.#random()
     const isFull = this.#drawn.length >= this.#most
@@ -278,25 +299,25 @@ class Draw {
     if (isFull) this.#drawn.pop()
   }
 
-  get drawn(): readonly VirtualMachineInstance[] {
+  get drawn(): readonly Vmi[] {
     return this.#drawn.map(({ vmi }) => vmi)
   }
 }
 
 /** Migrates instances that an eviction marked away from their node (facts 3.4). */
-function runEvacuations(cx: VirtControllerContext): Promise<void> {
+function runEvacuations(cx: Virt): Promise<void> {
   const known = new KnownMigrations()
   const created = new Map<string, string>()
   /** Keys of the instances that are to go, as the watch tells of them. */
   const evacuated = new Set<string>()
   const watches = [
-    keyed(VirtualMachineInstances, (vmi, isGone) => {
+    keyed(Vmis, (vmi, isGone) => {
       const key = keyOf(vmi.metadata)
       if (!isGone && isEvacuated(vmi)) evacuated.add(key)
       else evacuated.delete(key)
       return evacuated.has(key) ? [key] : []
     }),
-    keyed(VirtualMachineInstanceMigrations, (migration, isGone) => {
+    keyed(Migrations, (migration, isGone) => {
       known.take(migration, isGone)
       const instance = instanceKeyOf(migration)
       if (created.get(instance) === migration.metadata.name) created.delete(instance)
@@ -304,7 +325,7 @@ function runEvacuations(cx: VirtControllerContext): Promise<void> {
     }),
   ]
   return controlEach(cx, watches, async () => async (ref) => {
-    const found = await cx.reader.get(VirtualMachineInstances, ref)
+    const found = await cx.reader.get(Vmis, ref)
     if (found.is !== 'object' || !isEvacuated(found.object)) return undefined
     const key = keyOf(ref)
     if (created.has(key) || known.openOf(key).length > 0) return undefined
@@ -312,9 +333,9 @@ function runEvacuations(cx: VirtControllerContext): Promise<void> {
     const name = `kubevirt-evacuation-${nameSuffix(cx.random)}`
     created.set(key, name)
     try {
-      await cx.writer.create(VirtualMachineInstanceMigrations, {
-        apiVersion: VirtualMachineInstanceMigrations.apiVersion,
-        kind: VirtualMachineInstanceMigrations.kind,
+      await cx.writer.create(Migrations, {
+        apiVersion: Migrations.apiVersion,
+        kind: Migrations.kind,
         metadata: {
           name,
           ...namespaced(metadata),
@@ -330,7 +351,7 @@ function runEvacuations(cx: VirtControllerContext): Promise<void> {
   })
 }
 
-const isEvacuated = ({ spec, status }: VirtualMachineInstance): boolean =>
+const isEvacuated = ({ spec, status }: Vmi): boolean =>
   status?.evacuationNodeName !== undefined &&
   status.evacuationNodeName === status.nodeName &&
   spec?.evictionStrategy !== 'External'

@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto'
 import type { Pod } from '../../lib/kube/kinds/workload-kinds.ts'
 
 /** A leading virt-operator. */
-export interface OperatorContext extends ControllerContext {
+export interface Operator extends ControllerContext {
   readonly self: OperatorPod
   readonly faults: Faults<OperatorFaults>
   /** Writes an error into the pod's log. */

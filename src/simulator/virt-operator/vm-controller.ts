@@ -1,8 +1,15 @@
-import { type KubeVirt, KubeVirts, type VirtualMachine, type VirtualMachineInstance, VirtualMachineInstances, VirtualMachines } from '../../lib/kube/kinds/kubevirt-kinds.ts'
+import {
+  type KubeVirt,
+  KubeVirts,
+  type VirtualMachine as Vm,
+  type VirtualMachineInstance as Vmi,
+  VirtualMachineInstances as Vmis,
+  VirtualMachines as Vms,
+} from '../../lib/kube/kinds/kubevirt-kinds.ts'
 import { condition, type Condition, type Metadata } from '../../lib/kube/object.ts'
 import { controlEach, keyed, keyOf, recordEvent, sameStatus, seconds } from '../machinery/controller.ts'
 import { namespaced, ownerReference } from '../machinery/owned-pods.ts'
-import type { VirtControllerContext } from './vmi-controller.ts'
+import type { Virt } from './vmi-controller.ts'
 import { isDeepStrictEqual } from 'node:util'
 import { isBefore, type Version, versionOf } from '../../lib/releases/release-versions.ts'
 import { at, items, text, words } from '../api/json.ts'
@@ -15,28 +22,24 @@ const by = 'virtualmachine-controller'
 export interface StateChange {
   action: 'Start' | 'Stop'
 }
-type Status = NonNullable<VirtualMachine['status']>
+type Status = NonNullable<Vm['status']>
 
 /** Gives each VM the instance that its run strategy asks for (facts 3.4: what comes back after an eviction). */
-export function runVirtualMachines(cx: VirtControllerContext): Promise<void> {
-  const watches = [keyed(VirtualMachines, named), keyed(VirtualMachineInstances, named)]
+export function runVirtualMachines(cx: Virt): Promise<void> {
+  const watches = [keyed(Vms, named), keyed(Vmis, named)]
   return controlEach(cx, watches, async () => async (ref) => {
-    const vm = await cx.reader.get(VirtualMachines, ref)
+    const vm = await cx.reader.get(Vms, ref)
     if (vm.is !== 'object') return undefined
-    const vmi = await cx.reader.get(VirtualMachineInstances, ref)
+    const vmi = await cx.reader.get(Vmis, ref)
     await tend(cx, vm.object, vmi.is === 'object' ? vmi.object : undefined)
     return undefined
   })
 }
 
 /** An instance has the name of its VM. */
-const named = ({ metadata }: VirtualMachine | VirtualMachineInstance): string[] => [keyOf(metadata)]
+const named = ({ metadata }: Vm | Vmi): string[] => [keyOf(metadata)]
 
-async function tend(
-  cx: VirtControllerContext,
-  vm: VirtualMachine,
-  vmi: VirtualMachineInstance | undefined,
-): Promise<void> {
+async function tend(cx: Virt, vm: Vm, vmi: Vmi | undefined): Promise<void> {
   const [request, ...later] = requestsOf(vm)
   if (vmi === undefined) {
     const wanted = request?.action === 'Start' || startsByItself(vm)
@@ -52,25 +55,25 @@ async function tend(
   return report(cx, vm, { ...absent, stateChangeRequests: later })
 }
 
-function requestsOf({ status = {} }: VirtualMachine): StateChange[] {
+function requestsOf({ status = {} }: Vm): StateChange[] {
   const { stateChangeRequests }: Status = status
   return stateChangeRequests ?? []
 }
 
 const absent = { printableStatus: 'Stopped', ready: false, created: false }
 
-function isThrough({ status }: VirtualMachineInstance): boolean {
+function isThrough({ status }: Vmi): boolean {
   return status?.phase === 'Succeeded' || status?.phase === 'Failed'
 }
 
 /** RerunOnFailure, Once: only the first time, since no guest here ever fails. */
-function startsByItself({ spec, status }: VirtualMachine): boolean {
+function startsByItself({ spec, status }: Vm): boolean {
   const strategy = spec?.runStrategy ?? (spec?.running === true ? 'Always' : 'Halted')
   if (strategy === 'Always') return true
   return (strategy === 'RerunOnFailure' || strategy === 'Once') && status?.printableStatus === undefined
 }
 
-function statusOf(vmi: VirtualMachineInstance): Status {
+function statusOf(vmi: Vmi): Status {
   const running = vmi.status?.phase === 'Running'
   const { migrationState } = vmi.status ?? {}
   const migrating = migrationState?.startTimestamp !== undefined && migrationState.endTimestamp === undefined
@@ -79,19 +82,18 @@ function statusOf(vmi: VirtualMachineInstance): Status {
   return { printableStatus, ready: running, created: true }
 }
 
-async function report(cx: VirtControllerContext, vm: VirtualMachine, status: Status): Promise<void> {
-  if (!sameStatus(vm.status, status))
-    await cx.writer.mergePatch(VirtualMachines, vm.metadata, { status }, 'status')
+async function report(cx: Virt, vm: Vm, status: Status): Promise<void> {
+  if (!sameStatus(vm.status, status)) await cx.writer.mergePatch(Vms, vm.metadata, { status }, 'status')
 }
 
-async function start(cx: VirtControllerContext, vm: VirtualMachine, taken: Status): Promise<void> {
+async function start(cx: Virt, vm: Vm, taken: Status): Promise<void> {
   const { metadata, spec } = vm.spec?.template ?? {}
   const { labels = {}, annotations = {} } = (metadata ?? {}) as Partial<Metadata>
   const evictionStrategy = spec?.evictionStrategy ?? (await clusterStrategy(cx))
   const virtualMachineRevisionName = await keepStart(cx, vm)
-  const created = await cx.writer.create(VirtualMachineInstances, {
-    apiVersion: VirtualMachineInstances.apiVersion,
-    kind: VirtualMachineInstances.kind,
+  const created = await cx.writer.create(Vmis, {
+    apiVersion: Vmis.apiVersion,
+    kind: Vmis.kind,
     metadata: {
       name: vm.metadata.name,
       ...namespaced(vm.metadata),
@@ -110,22 +112,18 @@ async function start(cx: VirtControllerContext, vm: VirtualMachine, taken: Statu
 const starting = { printableStatus: 'Starting', ready: false, created: true }
 
 /** A start takes over everything that waited for it. */
-function takenOver({ status }: VirtualMachine): Status {
+function takenOver({ status }: Vm): Status {
   return status?.conditions ? { conditions: withoutRestart(status.conditions) } : {}
 }
 
 /** The cluster's strategy is frozen into the instance when it is made (facts 1.3). */
-async function clusterStrategy(cx: VirtControllerContext): Promise<string | undefined> {
+async function clusterStrategy(cx: Virt): Promise<string | undefined> {
   const [kubevirt]: KubeVirt[] = await cx.reader.list(KubeVirts, { namespace: cx.namespace })
   return kubevirt?.spec?.configuration?.['evictionStrategy'] as string | undefined
 }
 
-async function stop(
-  cx: VirtControllerContext,
-  vm: VirtualMachine,
-  { metadata }: VirtualMachineInstance,
-): Promise<void> {
-  await cx.writer.delete(VirtualMachineInstances, metadata, { uid: metadata.uid })
+async function stop(cx: Virt, vm: Vm, { metadata }: Vmi): Promise<void> {
+  await cx.writer.delete(Vmis, metadata, { uid: metadata.uid })
   const message = `Stopped the virtual machine by deleting the virtual machine instance ${metadata.uid}`
   await recordEvent(cx, vm, { type: 'Normal', reason: 'SuccessfulDelete', message, by })
 }
@@ -133,15 +131,11 @@ async function stop(
 const type = 'RestartRequired'
 const message = 'a non-live-updatable field was changed in the template spec'
 
-type Spec = NonNullable<VirtualMachine['spec']>
+type Spec = NonNullable<Vm['spec']>
 type Inner = Record<string, unknown>
 
 /** The conditions of a VM whose VMI is there, with RestartRequired as the controller's version sets and clears it (facts 5). */
-async function conditionsOf(
-  cx: VirtControllerContext,
-  vm: VirtualMachine,
-  vmi: VirtualMachineInstance,
-): Promise<Condition[] | undefined> {
+async function conditionsOf(cx: Virt, vm: Vm, vmi: Vmi): Promise<Condition[] | undefined> {
   const { conditions } = vm.status ?? {}
   const started = await earlierSpec(cx, vm, vmi)
   if (started === undefined) return conditions
@@ -158,7 +152,7 @@ function withoutRestart(conditions: readonly Condition[] = []): Condition[] {
   return conditions.filter((one) => one.type !== type)
 }
 
-async function isLive(cx: VirtControllerContext, version: Version | undefined): Promise<boolean> {
+async function isLive(cx: Virt, version: Version | undefined): Promise<boolean> {
   const [kubevirt]: KubeVirt[] = await cx.reader.list(KubeVirts, { namespace: cx.namespace })
   const configuration = kubevirt?.spec?.configuration
   const gates = words(configuration, 'developerConfiguration', 'featureGates')
@@ -168,10 +162,7 @@ async function isLive(cx: VirtControllerContext, version: Version | undefined): 
 }
 
 /** Everything in the spec of the template, but for what can change on a running VM (KubeVirt addRestartRequiredIfNeeded). */
-function needsRestart(
-  started: Spec,
-  { now, vmi, live }: { now: Spec; vmi: VirtualMachineInstance; live: boolean },
-): boolean {
+function needsRestart(started: Spec, { now, vmi, live }: { now: Spec; vmi: Vmi; live: boolean }): boolean {
   const [before, after] = [started, now].map(innerOf) as [Inner, Inner]
   const taken = live ? liveFields(before, after) : []
   const disks = live ? hasLiveVolumes(before, after) : sameDisks(after, (vmi.spec ?? {}) as Inner)
@@ -237,7 +228,7 @@ function take(into: Inner, from: Inner, path: readonly string[]): void {
 }
 
 /** Keeps the spec that a VM is started with, and forgets that of the start before (KubeVirt createVMRevision). Its name goes into the VMI. */
-async function keepStart(cx: VirtControllerContext, vm: VirtualMachine): Promise<string> {
+async function keepStart(cx: Virt, vm: Vm): Promise<string> {
   const { uid, generation = 1 } = vm.metadata
   const prefix = `revision-start-vm-${uid}-`
   const name = `${prefix}${generation}`
@@ -259,8 +250,8 @@ async function keepStart(cx: VirtControllerContext, vm: VirtualMachine): Promise
 
 /** A VM without a status was never started. */
 async function forgetOthers(
-  cx: VirtControllerContext,
-  { metadata, status }: VirtualMachine,
+  cx: Virt,
+  { metadata, status }: Vm,
   { prefix, name }: { prefix: string; name: string },
 ): Promise<void> {
   if (status?.printableStatus === undefined) return
@@ -270,11 +261,7 @@ async function forgetOthers(
 }
 
 /** The spec at the start of this VMI where the VM was written since; undefined where it was not, or the record is gone. */
-async function earlierSpec(
-  cx: VirtControllerContext,
-  { metadata }: VirtualMachine,
-  { status }: VirtualMachineInstance,
-): Promise<Spec | undefined> {
+async function earlierSpec(cx: Virt, { metadata }: Vm, { status }: Vmi): Promise<Spec | undefined> {
   const name = status?.virtualMachineRevisionName
   if (name === undefined || name.endsWith(`-${metadata.generation ?? 1}`)) return undefined
   const found = await cx.reader.get(ControllerRevisions, { name, ...namespaced(metadata) })

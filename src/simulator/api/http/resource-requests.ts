@@ -4,7 +4,17 @@ import { badRequest, methodNotAllowed, noFieldManager, notFound, unsupportedBody
 import { type Patch, patchTypes } from '../patch.ts'
 import type { Listing, Removal, Store, Write } from '../store.ts'
 import { callSubresource } from '../subresources.ts'
-import { type Answer, type Exchange, failure, flag, isDryRun, managerOf, objectBody, ok, success } from './exchange.ts'
+import {
+  type Answer,
+  type Exchange,
+  failure,
+  flag,
+  isDryRun,
+  managerOf,
+  objectBody,
+  ok,
+  success,
+} from './exchange.ts'
 import type { ServerResponse } from 'node:http'
 import { ApiError } from '../../../lib/kube/errors.ts'
 import { type ApiRequest, type Caller, decide, perform, rulesFor } from '../api-request.ts'

@@ -1,13 +1,73 @@
-import { ControllerRevisions, CronJobs, type DaemonSet, DaemonSets, type Deployment, Deployments, Jobs, type Pod, Pods, type ReplicaSet, ReplicaSets } from '../../../lib/kube/kinds/workload-kinds.ts'
-import { type ConfigMap, ConfigMaps, EndpointSlices, type Event, Events, type Lease, Leases, type Namespace, Namespaces, type Node, Nodes, type PodDisruptionBudget, PodDisruptionBudgets, ResourceQuotas, type Secret, Secrets } from '../../../lib/kube/kinds/core-kinds.ts'
-import { ApiServices, ClusterRoleBindings, ClusterRoles, type CustomResourceDefinition, CustomResourceDefinitions, MutatingWebhooks, PriorityClasses, type RoleBinding, RoleBindings, Roles, ServiceAccounts, ValidatingWebhooks, type WebhookConfiguration } from '../../../lib/kube/kinds/extension-kinds.ts'
+import {
+  ControllerRevisions,
+  CronJobs,
+  type DaemonSet,
+  DaemonSets,
+  type Deployment,
+  Deployments,
+  Jobs,
+  type Pod,
+  Pods,
+  type ReplicaSet,
+  ReplicaSets,
+} from '../../../lib/kube/kinds/workload-kinds.ts'
+import {
+  type ConfigMap,
+  ConfigMaps,
+  EndpointSlices,
+  type Event,
+  Events,
+  type Lease,
+  Leases,
+  type Namespace,
+  Namespaces,
+  type Node,
+  Nodes,
+  type PodDisruptionBudget,
+  PodDisruptionBudgets,
+  ResourceQuotas,
+  type Secret,
+  Secrets,
+} from '../../../lib/kube/kinds/core-kinds.ts'
+import {
+  ApiServices,
+  ClusterRoleBindings,
+  ClusterRoles,
+  type CustomResourceDefinition,
+  CustomResourceDefinitions,
+  MutatingWebhooks,
+  PriorityClasses,
+  type RoleBinding,
+  RoleBindings,
+  Roles,
+  ServiceAccounts,
+  ValidatingWebhooks,
+  type WebhookConfiguration,
+} from '../../../lib/kube/kinds/extension-kinds.ts'
 import type { KubeObject } from '../../../lib/kube/object.ts'
-import { ageColumn, ageOf, column, daemonSetColumns, deploymentColumns, field, jobColumns, jsonPathColumns, nameColumn, podColumns, replicaSetColumns } from './printer-columns.ts'
+import {
+  ageColumn,
+  ageOf,
+  column,
+  daemonSetColumns,
+  deploymentColumns,
+  field,
+  jobColumns,
+  jsonPathColumns,
+  nameColumn,
+  podColumns,
+  replicaSetColumns,
+} from './printer-columns.ts'
 import { at, items, same, text } from '../json.ts'
 import type { FieldError } from '../api-refusal.ts'
 import { builtIn, type Column, custom, type SimKind } from './sim-kind.ts'
 import { kubeVirtVersioning } from './kubevirt-schema.ts'
-import { KubeVirts, VirtualMachineInstanceMigrations, VirtualMachineInstances, VirtualMachines } from '../../../lib/kube/kinds/kubevirt-kinds.ts'
+import {
+  KubeVirts,
+  VirtualMachineInstanceMigrations,
+  VirtualMachineInstances,
+  VirtualMachines,
+} from '../../../lib/kube/kinds/kubevirt-kinds.ts'
 
 const all = ['all']
 const namespacedCore = (kind: string, plural: string) => ({

@@ -1,6 +1,13 @@
 import { at, isJson, items, type Json, text } from '../json.ts'
 import type { Column } from './sim-kind.ts'
-import type { ContainerStatus, DaemonSet, Deployment, Job, Pod, ReplicaSet } from '../../../lib/kube/kinds/workload-kinds.ts'
+import type {
+  ContainerStatus,
+  DaemonSet,
+  Deployment,
+  Job,
+  Pod,
+  ReplicaSet,
+} from '../../../lib/kube/kinds/workload-kinds.ts'
 import type { KubeObject } from '../../../lib/kube/object.ts'
 
 type Cell = Column['cell']
