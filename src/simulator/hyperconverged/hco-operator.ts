@@ -135,7 +135,7 @@ class Passes {
 
   #tell(about: KubeObject, message: string): Promise<void> {
     const by = 'hyperconverged-cluster-operator'
-    return recordEvent(this.#cx, about, { type: 'Normal', reason: 'UpgradeHCO', message, by })
+    return recordEvent(this.#cx, about, by, ['Normal', 'UpgradeHCO', message])
   }
 }
 
@@ -229,7 +229,7 @@ async function ensureKubeVirt(cx: Self, hyperconverged: HyperConverged, quiet: b
   const isForeign = hyperconverged.status?.observedGeneration === hyperconverged.metadata.generation
   if (!quiet && isForeign) {
     const message = `Overwritten ${KubeVirts.kind} ${name}`
-    await recordEvent(cx, hyperconverged, { type: 'Warning', reason: 'Overwritten', message, by })
+    await recordEvent(cx, hyperconverged, by, ['Warning', 'Overwritten', message])
   }
   return cx.writer.jsonPatch(KubeVirts, { name, namespace }, [
     { op: 'replace', path: '/spec', value: wanted.spec },

@@ -82,12 +82,11 @@ function addSet(cx: ControllerContext, deployment: Deployment, hash: string): Pr
 async function scale(cx: ControllerContext, deployment: Deployment, { set, to }: Move): Promise<void> {
   const from = set.spec?.replicas ?? 0
   await cx.writer.mergePatch(ReplicaSets, set.metadata, { spec: { replicas: to } })
-  await recordEvent(cx, deployment, {
-    type: 'Normal',
-    reason: 'ScalingReplicaSet',
-    message: `Scaled ${to > from ? 'up' : 'down'} replica set ${set.metadata.name} from ${from} to ${to}`,
-    by: 'deployment-controller',
-  })
+  await recordEvent(cx, deployment, 'deployment-controller', [
+    'Normal',
+    'ScalingReplicaSet',
+    `Scaled ${to > from ? 'up' : 'down'} replica set ${set.metadata.name} from ${from} to ${to}`,
+  ])
 }
 
 /** Writes the counts of a Deployment as its ReplicaSets have them. */
@@ -207,23 +206,21 @@ async function addReplica(cx: ControllerContext, set: ReplicaSet): Promise<Pod> 
     prefix: `${set.metadata.name}-`,
     by: replicaSetController,
   })
-  await recordEvent(cx, set, {
-    type: 'Normal',
-    reason: 'SuccessfulCreate',
-    message: `Created pod: ${pod.metadata.name}`,
-    by: replicaSetController,
-  })
+  await recordEvent(cx, set, replicaSetController, [
+    'Normal',
+    'SuccessfulCreate',
+    `Created pod: ${pod.metadata.name}`,
+  ])
   return pod
 }
 
 async function removeReplica(cx: ControllerContext, set: ReplicaSet, { metadata }: Pod): Promise<void> {
   await cx.writer.delete(Pods, metadata, { uid: metadata.uid })
-  await recordEvent(cx, set, {
-    type: 'Normal',
-    reason: 'SuccessfulDelete',
-    message: `Deleted pod: ${metadata.name}`,
-    by: replicaSetController,
-  })
+  await recordEvent(cx, set, replicaSetController, [
+    'Normal',
+    'SuccessfulDelete',
+    `Deleted pod: ${metadata.name}`,
+  ])
 }
 
 async function report(cx: ControllerContext, set: ReplicaSet, pods: readonly Pod[]): Promise<void> {
@@ -286,23 +283,21 @@ async function addDaemonPod(cx: ControllerContext, set: DaemonSet, node: Node, h
     nodeName: node.metadata.name,
     by: daemonSetController,
   })
-  await recordEvent(cx, set, {
-    type: 'Normal',
-    reason: 'SuccessfulCreate',
-    message: `Created pod: ${pod.metadata.name}`,
-    by: daemonSetController,
-  })
+  await recordEvent(cx, set, daemonSetController, [
+    'Normal',
+    'SuccessfulCreate',
+    `Created pod: ${pod.metadata.name}`,
+  ])
   return pod
 }
 
 async function removeDaemonPod(cx: ControllerContext, set: DaemonSet, { metadata }: Pod): Promise<void> {
   await cx.writer.delete(Pods, metadata, { uid: metadata.uid })
-  await recordEvent(cx, set, {
-    type: 'Normal',
-    reason: 'SuccessfulDelete',
-    message: `Deleted pod: ${metadata.name}`,
-    by: daemonSetController,
-  })
+  await recordEvent(cx, set, daemonSetController, [
+    'Normal',
+    'SuccessfulDelete',
+    `Deleted pod: ${metadata.name}`,
+  ])
 }
 
 interface DaemonSetPods {

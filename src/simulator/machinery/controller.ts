@@ -337,21 +337,16 @@ export class ChangeSignal {
   }
 }
 
-interface Occurrence {
-  type: 'Normal' | 'Warning'
-  reason: string
-  message: string
-  /** The component that tells: `kubelet`, `replicaset-controller`. */
-  by: string
-}
+/** What an Event tells: its type, a reason in one word, and a sentence. */
+type Occurrence = readonly [type: 'Normal' | 'Warning', reason: string, message: string]
 
-/** Writes an Event about an object. */
+/** Writes an Event about an object; `by` is the component that tells: `kubelet`, `replicaset-controller`. */
 export async function recordEvent(
   cx: ControllerContext,
   about: KubeObject,
-  occurrence: Occurrence,
+  by: string,
+  [type, reason, message]: Occurrence,
 ): Promise<void> {
-  const { type, reason, message, by } = occurrence
   const { name, namespace = 'default', uid } = about.metadata
   const at = seconds(cx)
   const event: Event = {

@@ -68,7 +68,7 @@ async function giveUp(cx: ControllerContext, job: Job, failed: number): Promise<
     { status: { active: 0, failed, conditions: [ended] } },
     'status',
   )
-  await recordEvent(cx, job, { type: 'Warning', ...why, by })
+  await recordEvent(cx, job, by, ['Warning', why.reason, why.message])
 }
 
 async function start(
@@ -85,12 +85,7 @@ async function start(
   const startTime = job.status?.startTime ?? seconds(cx)
   const status = { active: 1, startTime, ...(failed > 0 && { failed }) }
   await cx.writer.mergePatch(Jobs, job.metadata, { status }, 'status')
-  await recordEvent(cx, job, {
-    type: 'Normal',
-    reason: 'SuccessfulCreate',
-    message: `Created pod: ${pod.metadata.name}`,
-    by,
-  })
+  await recordEvent(cx, job, by, ['Normal', 'SuccessfulCreate', `Created pod: ${pod.metadata.name}`])
 }
 
 async function complete(cx: ControllerContext, job: Job): Promise<void> {
@@ -108,5 +103,5 @@ async function complete(cx: ControllerContext, job: Job): Promise<void> {
   ]
   const status = { active: 0, succeeded: 1, completionTime: at, conditions }
   await cx.writer.mergePatch(Jobs, job.metadata, { status }, 'status')
-  await recordEvent(cx, job, { type: 'Normal', reason: 'Completed', message: 'Job completed', by })
+  await recordEvent(cx, job, by, ['Normal', 'Completed', 'Job completed'])
 }

@@ -149,20 +149,10 @@ async function pullImages(cx: KubeletContext, pod: Pod, become: Become): Promise
   for (let image = missing(); image !== undefined; image = missing()) {
     const message = `failed to pull and unpack image "${image}": ${pullRefusal(cx, pod, image)}`
     await become(waiting('ErrImagePull', message))
-    await recordEvent(cx, pod, {
-      type: 'Warning',
-      reason: 'Failed',
-      message: `Failed to pull image "${image}": ${message}`,
-      by,
-    })
+    await recordEvent(cx, pod, by, ['Warning', 'Failed', `Failed to pull image "${image}": ${message}`])
     await cx.clock.sleep(3000, cx.signal)
     await become(waiting('ImagePullBackOff', `Back-off pulling image "${image}"`))
-    await recordEvent(cx, pod, {
-      type: 'Normal',
-      reason: 'BackOff',
-      message: `Back-off pulling image "${image}"`,
-      by,
-    })
+    await recordEvent(cx, pod, by, ['Normal', 'BackOff', `Back-off pulling image "${image}"`])
     await cx.clock.sleep(pause, cx.signal)
     pause = Math.min(pause * 2, longestBackOff)
   }
@@ -222,7 +212,7 @@ async function crash(
   const state = { waiting: { reason: 'CrashLoopBackOff', message } }
   await become({ phase: 'Running', ready: false, restartCount: restarts, lastState, state })
   const text = `Back-off restarting failed container ${name} in pod ${pod.metadata.name}`
-  await recordEvent(cx, pod, { type: 'Warning', reason: 'BackOff', message: text, by })
+  await recordEvent(cx, pod, by, ['Warning', 'BackOff', text])
   await cx.clock.sleep(pause, cx.signal)
   await become({
     phase: 'Running',

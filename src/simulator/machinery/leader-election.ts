@@ -77,7 +77,7 @@ async function take(cx: ControllerContext, candidate: Candidate, lease: Lease | 
         })
       : await cx.writer.create(Leases, wanted)
     const message = `${identity} became leader`
-    await recordEvent(cx, written, { type: 'Normal', reason: 'LeaderElection', message, by: candidate.lease })
+    await recordEvent(cx, written, candidate.lease, ['Normal', 'LeaderElection', message])
     return true
   } catch (error) {
     if (error instanceof ApiError) return false

@@ -96,7 +96,7 @@ async function react(cx: ControllerContext, node: Node, ready: boolean): Promise
   for (const pod of pods) await markPod(cx, pod, ready)
   const reason = ready ? 'NodeReady' : 'NodeNotReady'
   const message = `Node ${node.metadata.name} status is now: ${reason}`
-  await recordEvent(cx, node, { type: 'Normal', reason, message, by: 'node-controller' })
+  await recordEvent(cx, node, 'node-controller', ['Normal', reason, message])
 }
 
 async function markPod(cx: ControllerContext, pod: Pod, ready: boolean): Promise<void> {

@@ -59,7 +59,7 @@ async function tellRefusal(
   { by, error }: { by: string; error: ApiError },
 ): Promise<void> {
   const message = `Error creating: ${error.message}`
-  await recordEvent(cx, owner, { type: 'Warning', reason: 'FailedCreate', message, by })
+  await recordEvent(cx, owner, by, ['Warning', 'FailedCreate', message])
 }
 
 function unborn(cx: ControllerContext, owner: KubeObject, birth: Birth): Pod {

@@ -146,7 +146,7 @@ async function reboot(cx: Platform, name: string, config: string): Promise<void>
   const node = await read(cx, name)
   if (!node) return
   const message = `Node will reboot into config ${config}`
-  await recordEvent(cx, node, { type: 'Normal', reason: 'Reboot', message, by: 'machineconfigdaemon' })
+  await recordEvent(cx, node, 'machineconfigdaemon', ['Normal', 'Reboot', message])
   await setNodeReady(cx, node, false)
   await endLaunchers(cx, name)
   await cx.clock.sleep(cx.faults.on.rebootTime ?? takes.reboot, cx.signal)

@@ -82,7 +82,7 @@ async function remediate(
 ): Promise<void> {
   for (const node of nodes.filter((one) => isLost(cx, one))) {
     const message = `Machine of node ${node.metadata.name} is deleted: the node has not been Ready for 5 minutes`
-    await recordEvent(cx, check, { type: 'Warning', reason: 'MachineDeleted', message, by: 'healthcheck' })
+    await recordEvent(cx, check, 'healthcheck', ['Warning', 'MachineDeleted', message])
     await cx.writer.delete(Nodes, node.metadata)
   }
 }

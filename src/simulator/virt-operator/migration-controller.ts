@@ -342,7 +342,7 @@ async function schedule(cx: Virt, view: MigrationView, both: Migrated): Promise<
   const pod = await targetPod(cx, both)
   if (pod === undefined) return retry
   const message = `Created migration target pod ${pod.metadata.name}`
-  await recordEvent(cx, migration, { type: 'Normal', reason: 'SuccessfulCreate', message, by })
+  await recordEvent(cx, migration, by, ['Normal', 'SuccessfulCreate', message])
   const again = await become(cx, migration, 'Scheduling')
   view.started.set(keyOf(migration.metadata), vmi.status?.nodeName)
   return again
@@ -383,7 +383,7 @@ async function announceBackOff(
   if (told.has(uid)) return
   told.add(uid)
   const message = `backoff migrating vmi ${vmi.metadata.namespace}/${vmi.metadata.name}`
-  await recordEvent(cx, vmi, { type: 'Warning', reason: 'MigrationBackoff', message, by })
+  await recordEvent(cx, vmi, by, ['Warning', 'MigrationBackoff', message])
 }
 
 /** A migration and the running instance that it is about. */
@@ -416,7 +416,7 @@ async function fail(
   message: string,
   state?: MigrationState,
 ): Promise<undefined> {
-  await recordEvent(cx, migration, { type: 'Warning', reason: 'FailedMigration', message, by })
+  await recordEvent(cx, migration, by, ['Warning', 'FailedMigration', message])
   const failed = { failed: true, endTimestamp: seconds(cx), failureReason: message }
   await become(cx, migration, 'Failed', state ?? failed)
 }

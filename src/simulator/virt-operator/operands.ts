@@ -177,7 +177,7 @@ async function refuseBrokenCanary(cx: Operator, set: DaemonSet, pods: readonly P
   )
   if (!ended) return
   const message = `daemonSet ${set.metadata.name} rollout failed`
-  await recordEvent(cx, set, { type: 'Warning', reason: 'FailedUpdate', message, by: 'virt-operator' })
+  await recordEvent(cx, set, 'virt-operator', ['Warning', 'FailedUpdate', message])
   throw new DeploymentFailure(`unable to update DaemonSet ${set.metadata.name}: ${message}`)
 }
 

@@ -145,7 +145,7 @@ async function migrate(cx: Virt, vmi: Vmi): Promise<void> {
     spec: { vmiName: name },
   })
   const message = `Created Migration ${created.metadata.name} for automated workload update`
-  await recordEvent(cx, vmi, { type: 'Normal', reason: 'SuccessfulCreate', message, by })
+  await recordEvent(cx, vmi, by, ['Normal', 'SuccessfulCreate', message])
 }
 
 async function evict(cx: Virt, vmi: Vmi): Promise<void> {
@@ -155,11 +155,11 @@ async function evict(cx: Virt, vmi: Vmi): Promise<void> {
     const body = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: pod.metadata }
     await cx.writer.subresource(Pods, pod.metadata, { name: 'eviction', method: 'POST', body })
     const message = 'Initiated eviction of VMI as part of automated workload update: <nil>'
-    await recordEvent(cx, vmi, { type: 'Normal', reason: 'SuccessfulEvict', message, by })
+    await recordEvent(cx, vmi, by, ['Normal', 'SuccessfulEvict', message])
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
     const message = `Error deleting VMI during automated workload update: ${error.message}`
-    await recordEvent(cx, vmi, { type: 'Warning', reason: 'FailedEvict', message, by })
+    await recordEvent(cx, vmi, by, ['Warning', 'FailedEvict', message])
   }
 }
 

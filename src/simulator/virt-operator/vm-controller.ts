@@ -105,7 +105,7 @@ async function start(cx: Virt, vm: Vm, taken: Status): Promise<void> {
     status: { virtualMachineRevisionName },
   })
   const message = `Started the virtual machine by creating the new virtual machine instance ${created.metadata.name}`
-  await recordEvent(cx, vm, { type: 'Normal', reason: 'SuccessfulCreate', message, by })
+  await recordEvent(cx, vm, by, ['Normal', 'SuccessfulCreate', message])
   await report(cx, vm, { ...starting, ...takenOver(vm), ...taken })
 }
 
@@ -125,7 +125,7 @@ async function clusterStrategy(cx: Virt): Promise<string | undefined> {
 async function stop(cx: Virt, vm: Vm, { metadata }: Vmi): Promise<void> {
   await cx.writer.delete(Vmis, metadata, { uid: metadata.uid })
   const message = `Stopped the virtual machine by deleting the virtual machine instance ${metadata.uid}`
-  await recordEvent(cx, vm, { type: 'Normal', reason: 'SuccessfulDelete', message, by })
+  await recordEvent(cx, vm, by, ['Normal', 'SuccessfulDelete', message])
 }
 
 const type = 'RestartRequired'

@@ -93,12 +93,7 @@ async function write(cx: Virt, { metadata }: Vmi, status: Status): Promise<void>
 async function schedule(cx: Virt, vmi: Vmi, there: Pod | undefined): Promise<void> {
   const pod = there ?? (await createLauncher(cx, vmi))
   const message = `Created virtual machine pod ${pod.metadata.name}`
-  await recordEvent(cx, vmi, {
-    type: 'Normal',
-    reason: 'SuccessfulCreate',
-    message,
-    by: 'virtualmachine-controller',
-  })
+  await recordEvent(cx, vmi, 'virtualmachine-controller', ['Normal', 'SuccessfulCreate', message])
   await write(cx, vmi, { phase: 'Scheduling', launcherContainerImageVersion: launcherImageOf(pod) ?? '' })
 }
 
