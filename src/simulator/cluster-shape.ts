@@ -1,5 +1,5 @@
-import type { Node } from '../lib/kube/kinds/core-kinds.ts'
-import type { KubeVirt, VirtualMachine } from '../lib/kube/kinds/kubevirt-kinds.ts'
+import { Namespaces, type Node, Nodes } from '../lib/kube/kinds/core-kinds.ts'
+import { type KubeVirt, KubeVirts, type VirtualMachine } from '../lib/kube/kinds/kubevirt-kinds.ts'
 import type { KubeObject } from '../lib/kube/object.ts'
 import { componentKinds } from './hyperconverged/hyperconverged-components.ts'
 import {
@@ -16,6 +16,7 @@ import type { OpenShiftShape } from './openshift/openshift-shape.ts'
 import { operatorManifest } from './virt-operator/kubevirt-operator-manifest.ts'
 import { defaultVms, virtualMachine, type VmShape } from './vm-shape.ts'
 import type { SimKind } from './api/kinds/sim-kind.ts'
+import { made } from './machinery/controller.ts'
 
 /** What is in a cluster before anything happens. */
 export interface ClusterShape {
@@ -65,11 +66,7 @@ export const defaultVersion = 'v1.7.0'
 export const defaultKubernetes = 'v1.35.4'
 
 export function initialObjects(shape: ClusterShape): KubeObject[] {
-  const system = ['default', 'kube-system'].map((name) => ({
-    apiVersion: 'v1',
-    kind: 'Namespace',
-    metadata: { name },
-  }))
+  const system = ['default', 'kube-system'].map((name) => made(Namespaces, { metadata: { name } }))
   return [
     ...system,
     ...(shape.openshift ? openShiftObjects(shape.openshift) : (shape.nodes ?? nodes(shape))),
@@ -108,9 +105,7 @@ function nodes({ workers = 3, controlPlanes = 3, kubernetes = defaultKubernetes 
 
 function node(name: string, kubernetes: string, labels: Record<string, string>): Node {
   const size = { cpu: '16', memory: '64Gi', pods: '110', 'devices.kubevirt.io/kvm': '1k' }
-  return {
-    apiVersion: 'v1',
-    kind: 'Node',
+  return made(Nodes, {
     metadata: {
       name,
       labels: {
@@ -130,7 +125,7 @@ function node(name: string, kubernetes: string, labels: Record<string, string>):
         architecture: 'amd64',
       },
     },
-  }
+  })
 }
 
 function kubeVirts(shape: ClusterShape, version: string): KubeObject[] {
@@ -148,9 +143,7 @@ function kubeVirts(shape: ClusterShape, version: string): KubeObject[] {
 function kubeVirt(shape: ClusterShape, version: string): KubeVirt {
   const { registry = 'quay.io/kubevirt' } = shape
   const tagged = { imageTag: version, imageRegistry: registry }
-  return {
-    apiVersion: 'kubevirt.io/v1',
-    kind: 'KubeVirt',
+  return made(KubeVirts, {
     metadata: { name: 'kubevirt', namespace: namespaceOf(shape), finalizers: ['foregroundDeleteKubeVirt'] },
     spec: {
       configuration: { developerConfiguration: { featureGates: [] } },
@@ -159,7 +152,7 @@ function kubeVirt(shape: ClusterShape, version: string): KubeVirt {
       ...(shape.method === 'image-tag' ? tagged : {}),
       workloadUpdateStrategy: settingsOf(shape).strategy,
     },
-  }
+  })
 }
 
 function settingsOf(shape: ClusterShape) {

@@ -4,7 +4,7 @@ import {
   type VirtualMachineInstance as Vmi,
 } from '../lib/kube/kinds/kubevirt-kinds.ts'
 import type { KubeObject } from '../lib/kube/object.ts'
-import { nameSuffix } from './machinery/controller.ts'
+import { made, nameSuffix } from './machinery/controller.ts'
 import { ownerReference, terminationFinalizer } from './machinery/owned-pods.ts'
 import { ResourceQuotas } from '../lib/kube/kinds/core-kinds.ts'
 import { withOthersUse } from './machinery/resource-quotas.ts'
@@ -81,19 +81,17 @@ function withLauncher(vmi: Vmi, { metadata, spec }: Pod): Vmi {
 function launcher(vmi: Vmi, { image, suffix, now }: { image: string; suffix: string; now: string }): Pod {
   const { name, namespace, uid } = vmi.metadata
   const { metadata, spec } = launcherTemplate(vmi, image)
-  const pod: Pod = {
-    apiVersion: Pods.apiVersion,
-    kind: Pods.kind,
+  const pod: Pod = made(Pods, {
     metadata: {
       ...metadata,
       name: `virt-launcher-${name}-${suffix}`,
-      ...(namespace !== undefined && { namespace }),
+      namespace,
       uid: `launcher-${uid}`,
       ownerReferences: [ownerReference(vmi)],
       finalizers: [terminationFinalizer],
     },
     spec: { ...spec, nodeName: vmi.status?.nodeName ?? '' },
-  }
+  })
   const running = { phase: 'Running', ready: true, state: { running: { startedAt: now } } } as const
   return { ...pod, status: podStatus(pod, running, now) }
 }

@@ -4,7 +4,7 @@ import { type HyperConverged, HyperConvergeds } from '../../lib/kube/kinds/opera
 import { type KubeVirt, KubeVirts } from '../../lib/kube/kinds/kubevirt-kinds.ts'
 import { type Json, same } from '../api/json.ts'
 import { Refusal } from '../api/api-refusal.ts'
-import { control, type ControllerContext, recordEvent } from '../machinery/controller.ts'
+import { control, type ControllerContext, made, recordEvent } from '../machinery/controller.ts'
 import { lead } from '../machinery/leader-election.ts'
 import {
   aggregated,
@@ -249,11 +249,7 @@ async function ensureComponent(
   if (found.is === 'object') return found.object
   const labels = { 'app.kubernetes.io/managed-by': 'hco-operator' }
   const ownerReferences = [ownerReference(hyperconverged)]
-  return cx.writer.create(kind, {
-    apiVersion: kind.apiVersion,
-    kind: kind.kind,
-    metadata: { ...metadata, labels, ownerReferences },
-  })
+  return cx.writer.create(kind, made(kind, { metadata: { ...metadata, labels, ownerReferences } }))
 }
 
 /** The KubeVirt that a HyperConverged makes (hco 1, 5, 6). Throws the Refusal of a jsonpatch annotation that does not apply. */
@@ -261,12 +257,10 @@ function wantedKubeVirt(hyperconverged: HyperConverged): KubeVirt {
   const { metadata } = hyperconverged
   const { workloadUpdateStrategy, migrations } = passedOn(hyperconverged)
   const { evictionStrategy } = virtualizationOf(hyperconverged)
-  const made: KubeVirt = {
-    apiVersion: KubeVirts.apiVersion,
-    kind: KubeVirts.kind,
+  const kubevirt: KubeVirt = made(KubeVirts, {
     metadata: {
       name: names.kubevirt,
-      ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }),
+      namespace: metadata.namespace,
       labels: { app: names.hyperconverged, 'app.kubernetes.io/managed-by': 'hco-operator' },
       finalizers: ['foregroundDeleteKubeVirt'],
       ownerReferences: [ownerReference(hyperconverged)],
@@ -281,8 +275,8 @@ function wantedKubeVirt(hyperconverged: HyperConverged): KubeVirt {
       imagePullPolicy: 'IfNotPresent',
       workloadUpdateStrategy,
     },
-  }
-  return jsonPatch(made, patchIn(hyperconverged, 'kubevirt.kubevirt.io/jsonpatch')) as KubeVirt
+  })
+  return jsonPatch(kubevirt, patchIn(hyperconverged, 'kubevirt.kubevirt.io/jsonpatch')) as KubeVirt
 }
 
 function ownerReference({ apiVersion, kind, metadata }: HyperConverged) {

@@ -1,8 +1,11 @@
 import type { Condition, Kind, KubeObject } from '../../lib/kube/object.ts'
-import type { CustomResourceDefinition } from '../../lib/kube/kinds/extension-kinds.ts'
+import {
+  type CustomResourceDefinition,
+  CustomResourceDefinitions,
+} from '../../lib/kube/kinds/extension-kinds.ts'
 import { custom, type SimKind } from '../api/kinds/sim-kind.ts'
 import { type ComponentKind, pollEvery, type Self } from './hyperconverged-context.ts'
-import { between, control, sameStatus, seconds } from '../machinery/controller.ts'
+import { between, control, made, sameStatus, seconds } from '../machinery/controller.ts'
 import { dated } from './hyperconverged-status.ts'
 
 /** A component beside KubeVirt that HyperConverged makes (ocp 1.5). */
@@ -55,9 +58,7 @@ export function componentKinds(): SimKind[] {
 /** As a bundle brings it: of whatever a resource holds. */
 export function definitionOf({ apiVersion, kind, plural, namespaced }: Kind): CustomResourceDefinition {
   const [group = '', version = ''] = apiVersion.split('/')
-  return {
-    apiVersion: 'apiextensions.k8s.io/v1',
-    kind: 'CustomResourceDefinition',
+  return made(CustomResourceDefinitions, {
     metadata: { name: `${plural}.${group}` },
     spec: {
       group,
@@ -65,7 +66,7 @@ export function definitionOf({ apiVersion, kind, plural, namespaced }: Kind): Cu
       names: { kind, plural, singular: kind.toLowerCase() },
       versions: [{ name: version, served: true, storage: true, schema, subresources: { status: {} } }],
     },
-  }
+  })
 }
 
 const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } }

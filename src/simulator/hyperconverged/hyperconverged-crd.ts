@@ -1,10 +1,14 @@
-import type { CustomResourceDefinition } from '../../lib/kube/kinds/extension-kinds.ts'
+import {
+  type CustomResourceDefinition,
+  CustomResourceDefinitions,
+} from '../../lib/kube/kinds/extension-kinds.ts'
 import { atVersion, type KubeObject } from '../../lib/kube/object.ts'
 import { at, copy, isJson, type Json } from '../api/json.ts'
 import { custom, type SimKind, versionOf } from '../api/kinds/sim-kind.ts'
 import { type HyperConverged, HyperConvergeds } from '../../lib/kube/kinds/operator-kinds.ts'
 import type { KubeVirt } from '../../lib/kube/kinds/kubevirt-kinds.ts'
 import { byPriority } from '../api/kinds/custom-kinds.ts'
+import { made } from '../machinery/controller.ts'
 
 /** Names that HyperConverged gives (ocp 1.1, 1.6). */
 export const names = {
@@ -164,9 +168,7 @@ export function hyperConvergedDefinition({
   served,
   conversion,
 }: HyperConvergedShape): CustomResourceDefinition {
-  return {
-    apiVersion: 'apiextensions.k8s.io/v1',
-    kind: 'CustomResourceDefinition',
+  return made(CustomResourceDefinitions, {
     metadata: { name: names.definition },
     spec: {
       group: 'hco.kubevirt.io',
@@ -187,7 +189,7 @@ export function hyperConvergedDefinition({
         subresources: { status: {} },
       })),
     },
-  }
+  })
 }
 
 /** What a HyperConverged says of VMs, wherever its version has it (hco 2). */

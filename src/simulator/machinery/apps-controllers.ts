@@ -11,9 +11,10 @@ import {
 import {
   control,
   type ControllerContext,
+  made,
+  mergeStatus,
   ownedBy,
   recordEvent,
-  sameStatus,
   seconds,
   templateHash,
 } from './controller.ts'
@@ -27,28 +28,59 @@ import {
   podsOf,
   share,
 } from './owned-pods.ts'
-import type { Condition } from '../../lib/kube/object.ts'
+import type { Condition, Kind, KubeObject } from '../../lib/kube/object.ts'
 import { type Node, Nodes } from '../../lib/kube/kinds/core-kinds.ts'
 import { toleratesNode } from './scheduler.ts'
 
 const hashLabel = 'pod-template-hash'
 
+/** Reconciles every object of the kind that nobody has deleted. */
+const each =
+  <T extends KubeObject>(
+    cx: ControllerContext,
+    kind: Kind<T>,
+    sync: (cx: ControllerContext, object: T) => Promise<void>,
+  ) =>
+  async (): Promise<void> => {
+    for (const object of await cx.reader.list(kind))
+      if (object.metadata.deletionTimestamp === undefined) await sync(cx, object)
+  }
+
+/** A pod of the set's template, told of in an event. */
+async function addPod(
+  cx: ControllerContext,
+  set: DaemonSet | ReplicaSet,
+  by: string,
+  more: { labels?: Record<string, string>; nodeName?: string } = {},
+): Promise<Pod> {
+  const template = set.spec?.template ?? {}
+  const pod = await createPod(cx, set, { template, prefix: `${set.metadata.name}-`, by, ...more })
+  await recordEvent(cx, set, by, ['Normal', 'SuccessfulCreate', `Created pod: ${pod.metadata.name}`])
+  return pod
+}
+
+async function removePod(
+  cx: ControllerContext,
+  set: KubeObject,
+  by: string,
+  { metadata }: Pod,
+): Promise<void> {
+  await cx.writer.delete(Pods, metadata, { uid: metadata.uid })
+  await recordEvent(cx, set, by, ['Normal', 'SuccessfulDelete', `Deleted pod: ${metadata.name}`])
+}
+
 /** Rolls each Deployment from ReplicaSet to ReplicaSet, as maxSurge and maxUnavailable allow. */
 export function runDeployments(cx: ControllerContext): Promise<void> {
-  return control(cx, [{ kind: Deployments }, { kind: ReplicaSets }], async () => {
-    for (const deployment of await cx.reader.list(Deployments)) await roll(cx, deployment)
-    return undefined
-  })
+  return control(cx, [{ kind: Deployments }, { kind: ReplicaSets }], each(cx, Deployments, roll))
 }
 
 async function roll(cx: ControllerContext, deployment: Deployment): Promise<void> {
-  if (deployment.metadata.deletionTimestamp !== undefined) return
   const sets = await setsOf(cx, deployment)
   const hash = templateHash(deployment.spec?.template)
   const current =
     sets.find((set) => set.metadata.labels?.[hashLabel] === hash) ?? (await addSet(cx, deployment, hash))
   const old = sets.filter((set) => set !== current)
-  await reportDeployment(cx, deployment, current, old)
+  await mergeStatus(cx, Deployments, deployment, deploymentStatus(deployment, [current, ...old], seconds(cx)))
   for (const move of nextMoves(deployment, current, old)) await scale(cx, deployment, move)
 }
 
@@ -62,12 +94,10 @@ function addSet(cx: ControllerContext, deployment: Deployment, hash: string): Pr
   const { metadata, spec } = deployment
   const template = spec?.template ?? {}
   const labels = { ...template.metadata?.labels, [hashLabel]: hash }
-  return cx.writer.create(ReplicaSets, {
-    apiVersion: 'apps/v1',
-    kind: 'ReplicaSet',
+  const wanted = made(ReplicaSets, {
     metadata: {
       name: `${metadata.name}-${hash}`,
-      ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }),
+      namespace: metadata.namespace,
       labels,
       ownerReferences: [ownerReference(deployment)],
     },
@@ -77,6 +107,7 @@ function addSet(cx: ControllerContext, deployment: Deployment, hash: string): Pr
       template: { ...template, metadata: { ...template.metadata, labels } },
     },
   })
+  return cx.writer.create(ReplicaSets, wanted)
 }
 
 async function scale(cx: ControllerContext, deployment: Deployment, { set, to }: Move): Promise<void> {
@@ -89,30 +120,25 @@ async function scale(cx: ControllerContext, deployment: Deployment, { set, to }:
   ])
 }
 
-/** Writes the counts of a Deployment as its ReplicaSets have them. */
-async function reportDeployment(
-  cx: ControllerContext,
+/** The counts of a Deployment as its ReplicaSets have them, the current one first. */
+function deploymentStatus(
   deployment: Deployment,
-  current: ReplicaSet,
-  old: readonly ReplicaSet[],
-): Promise<void> {
-  const all = [current, ...old]
+  all: readonly ReplicaSet[],
+  now: string,
+): Deployment['status'] {
   const count = (key: 'replicas' | 'readyReplicas' | 'availableReplicas') =>
     all.reduce((sum, set) => sum + (set.status?.[key] ?? 0), 0)
   const desired = deployment.spec?.replicas ?? 1
   const available = count('availableReplicas')
-  const counts = {
+  return {
     observedGeneration: deployment.metadata.generation ?? 1,
     replicas: count('replicas'),
-    updatedReplicas: current.status?.replicas ?? 0,
+    updatedReplicas: all[0]?.status?.replicas ?? 0,
     readyReplicas: count('readyReplicas'),
     availableReplicas: available,
     unavailableReplicas: Math.max(0, desired - available),
+    conditions: conditionsOf(deployment, available >= desired, now),
   }
-  const conditions = conditionsOf(deployment, available >= desired, seconds(cx))
-  const status = { ...counts, conditions }
-  if (!sameStatus(deployment.status, status))
-    await cx.writer.mergePatch(Deployments, deployment.metadata, { status }, 'status')
 }
 
 function conditionsOf({ status }: Deployment, available: boolean, now: string): Condition[] {
@@ -180,60 +206,25 @@ const sum = (sets: readonly ReplicaSet[], of: (set: ReplicaSet) => number): numb
 
 /** Keeps as many pods of each ReplicaSet as it asks for. */
 export function runReplicaSets(cx: ControllerContext): Promise<void> {
-  return control(cx, [{ kind: ReplicaSets }, { kind: Pods, concerns: ownedBy('ReplicaSet') }], async () => {
-    for (const set of await cx.reader.list(ReplicaSets)) await syncReplicaSet(cx, set)
-    return undefined
-  })
+  const watched = [{ kind: ReplicaSets }, { kind: Pods, concerns: ownedBy('ReplicaSet') }]
+  return control(cx, watched, each(cx, ReplicaSets, syncReplicaSet))
 }
 
 async function syncReplicaSet(cx: ControllerContext, set: ReplicaSet): Promise<void> {
-  if (set.metadata.deletionTimestamp !== undefined) return
   const pods = (await podsOf(cx, set, set.spec?.selector?.matchLabels ?? {})).filter(isLiving)
   const wanted = set.spec?.replicas ?? 1
-  for (let i = pods.length; i < wanted; i++) pods.push(await addReplica(cx, set))
+  for (let i = pods.length; i < wanted; i++) pods.push(await addPod(cx, set, replicaSetController))
   const leaving = [...pods].sort(readyLast).slice(0, Math.max(0, pods.length - wanted))
-  for (const pod of leaving) await removeReplica(cx, set, pod)
-  await report(
-    cx,
-    set,
-    pods.filter((pod) => !leaving.includes(pod)),
-  )
-}
-
-async function addReplica(cx: ControllerContext, set: ReplicaSet): Promise<Pod> {
-  const pod = await createPod(cx, set, {
-    template: set.spec?.template ?? {},
-    prefix: `${set.metadata.name}-`,
-    by: replicaSetController,
-  })
-  await recordEvent(cx, set, replicaSetController, [
-    'Normal',
-    'SuccessfulCreate',
-    `Created pod: ${pod.metadata.name}`,
-  ])
-  return pod
-}
-
-async function removeReplica(cx: ControllerContext, set: ReplicaSet, { metadata }: Pod): Promise<void> {
-  await cx.writer.delete(Pods, metadata, { uid: metadata.uid })
-  await recordEvent(cx, set, replicaSetController, [
-    'Normal',
-    'SuccessfulDelete',
-    `Deleted pod: ${metadata.name}`,
-  ])
-}
-
-async function report(cx: ControllerContext, set: ReplicaSet, pods: readonly Pod[]): Promise<void> {
-  const ready = pods.filter(isReady).length
-  const status = {
+  for (const pod of leaving) await removePod(cx, set, replicaSetController, pod)
+  const staying = pods.filter((pod) => !leaving.includes(pod))
+  const ready = staying.filter(isReady).length
+  await mergeStatus(cx, ReplicaSets, set, {
     observedGeneration: set.metadata.generation ?? 1,
-    replicas: pods.length,
-    fullyLabeledReplicas: pods.length,
+    replicas: staying.length,
+    fullyLabeledReplicas: staying.length,
     readyReplicas: ready,
     availableReplicas: ready,
-  }
-  if (!sameStatus(set.status, status))
-    await cx.writer.mergePatch(ReplicaSets, set.metadata, { status }, 'status')
+  })
 }
 
 const replicaSetController = 'replicaset-controller'
@@ -244,25 +235,21 @@ const daemonSetController = 'daemonset-controller'
 /** Keeps one pod of each DaemonSet on every node that it tolerates, and rolls them maxUnavailable at a time. */
 export function runDaemonSets(cx: ControllerContext): Promise<void> {
   const watched = [{ kind: DaemonSets }, { kind: Nodes }, { kind: Pods, concerns: ownedBy('DaemonSet') }]
-  return control(cx, watched, async () => {
-    for (const set of await cx.reader.list(DaemonSets)) await syncDaemonSet(cx, set)
-    return undefined
-  })
+  return control(cx, watched, each(cx, DaemonSets, syncDaemonSet))
 }
 
 async function syncDaemonSet(cx: ControllerContext, set: DaemonSet): Promise<void> {
-  if (set.metadata.deletionTimestamp !== undefined) return
   const nodes = (await cx.reader.list(Nodes)).filter((node) => toleratesNode(set.spec?.template?.spec, node))
   const hash = templateHash(set.spec?.template)
   const pods = (await podsOf(cx, set, set.spec?.selector?.matchLabels ?? {})).filter((pod) => !isOver(pod))
   const served = new Set(pods.map((pod) => pod.spec?.nodeName))
   const fresh: Pod[] = []
-  for (const node of nodes) {
-    if (!served.has(node.metadata.name)) fresh.push(await addDaemonPod(cx, set, node, hash))
-  }
+  const labels = { [revisionLabel]: hash }
+  for (const { metadata } of nodes.filter((node) => !served.has(node.metadata.name)))
+    fresh.push(await addPod(cx, set, daemonSetController, { labels, nodeName: metadata.name }))
   const leaving = fresh.length > 0 ? [] : leavingNow(set, nodes, pods, hash)
-  await reportDaemonSet(cx, set, { nodes, pods: [...pods, ...fresh], hash })
-  for (const pod of leaving) await removeDaemonPod(cx, set, pod)
+  await mergeStatus(cx, DaemonSets, set, daemonSetStatus(set, nodes, [...pods, ...fresh], hash))
+  for (const pod of leaving) await removePod(cx, set, daemonSetController, pod)
 }
 
 /** Old pods that may go now: those that serve nobody first, then as many as maxUnavailable leaves. */
@@ -275,44 +262,17 @@ function leavingNow(set: DaemonSet, nodes: readonly Node[], pods: readonly Pod[]
   return [...idle, ...old.filter(isReady).slice(0, Math.max(0, most - unavailable))]
 }
 
-async function addDaemonPod(cx: ControllerContext, set: DaemonSet, node: Node, hash: string): Promise<Pod> {
-  const pod = await createPod(cx, set, {
-    template: set.spec?.template ?? {},
-    prefix: `${set.metadata.name}-`,
-    labels: { [revisionLabel]: hash },
-    nodeName: node.metadata.name,
-    by: daemonSetController,
-  })
-  await recordEvent(cx, set, daemonSetController, [
-    'Normal',
-    'SuccessfulCreate',
-    `Created pod: ${pod.metadata.name}`,
-  ])
-  return pod
-}
-
-async function removeDaemonPod(cx: ControllerContext, set: DaemonSet, { metadata }: Pod): Promise<void> {
-  await cx.writer.delete(Pods, metadata, { uid: metadata.uid })
-  await recordEvent(cx, set, daemonSetController, [
-    'Normal',
-    'SuccessfulDelete',
-    `Deleted pod: ${metadata.name}`,
-  ])
-}
-
-interface DaemonSetPods {
-  nodes: readonly Node[]
-  pods: readonly Pod[]
-  hash: string
-}
-
-/** Writes the counts of a DaemonSet as its pods have them. */
-async function reportDaemonSet(cx: ControllerContext, set: DaemonSet, state: DaemonSetPods): Promise<void> {
-  const { nodes, pods, hash } = state
+/** The counts of a DaemonSet as its pods have them. */
+function daemonSetStatus(
+  set: DaemonSet,
+  nodes: readonly Node[],
+  pods: readonly Pod[],
+  hash: string,
+): DaemonSet['status'] {
   const names = new Set(nodes.map((node) => node.metadata.name))
   const placed = pods.filter((pod) => names.has(pod.spec?.nodeName ?? ''))
   const ready = placed.filter((pod) => pod.metadata.deletionTimestamp === undefined && isReady(pod)).length
-  const status = {
+  return {
     observedGeneration: set.metadata.generation ?? 1,
     desiredNumberScheduled: nodes.length,
     currentNumberScheduled: placed.length,
@@ -322,8 +282,6 @@ async function reportDaemonSet(cx: ControllerContext, set: DaemonSet, state: Dae
     numberAvailable: ready,
     numberUnavailable: nodes.length - ready,
   }
-  if (!sameStatus(set.status, status))
-    await cx.writer.mergePatch(DaemonSets, set.metadata, { status }, 'status')
 }
 
 /** Label that tells which template a DaemonSet's pod was made from. */

@@ -1,5 +1,5 @@
-import type { Reader, Ref, Where, Writer } from '../../lib/kube/cluster.ts'
-import type { Kind, KubeObject } from '../../lib/kube/object.ts'
+import type { DeepPartial, Reader, Ref, Where, Writer } from '../../lib/kube/cluster.ts'
+import type { Kind, KubeObject, Metadata } from '../../lib/kube/object.ts'
 import type { Clock } from '../../lib/kube/clock.ts'
 import { ApiError } from '../../lib/kube/errors.ts'
 import { type Event, Events } from '../../lib/kube/kinds/core-kinds.ts'
@@ -37,8 +37,11 @@ interface Changing {
   onChange(tell: () => void, signal: AbortSignal): void
 }
 
-/** What to do about the state of things; the result is after how many ms to look again without any change. */
-type Reconcile = () => Promise<number | undefined>
+/** After how many ms to look again without any change; nothing: not before one comes. */
+export type Again = number | undefined | void
+
+/** What to do about the state of things. */
+type Reconcile = () => Promise<Again>
 
 /** How long a refused or failed call is left alone: longer and longer. */
 const backOff = { shortest: 1000, longest: 16_000 }
@@ -89,7 +92,7 @@ type Outcome = { ok: true; again: number | undefined } | { ok: false }
 /** Reconciles; an answer of the API that says no, or no answer, is tried again later. Anything else is a bug. */
 async function attempt(cx: Pick<ControllerContext, 'signal'>, reconcile: Reconcile): Promise<Outcome> {
   try {
-    return { ok: true, again: await reconcile() }
+    return { ok: true, again: (await reconcile()) ?? undefined }
   } catch (error) {
     if (cx.signal.aborted) return { ok: true, again: undefined }
     if (error instanceof ApiError) return { ok: false }
@@ -139,7 +142,7 @@ function refOf(key: string): Ref {
 }
 
 /** Begins a pass over these keys; the result is what to do about each of them. */
-type BeginPass = (keys: readonly string[]) => Promise<(ref: Ref) => Promise<number | undefined>>
+type BeginPass = (keys: readonly string[]) => Promise<(ref: Ref) => Promise<Again>>
 
 /**
  * Reconciles one object at a time: every one that is there once all watches have told what there is, and from then on those that a change rings. Keys that are rung together
@@ -191,7 +194,6 @@ async function playPass(
   let reconcile: Awaited<ReturnType<BeginPass>> | undefined
   const began = await attempt(cx, async () => {
     reconcile = await begin(keys)
-    return undefined
   })
   for (const key of keys) {
     if (cx.signal.aborted) return
@@ -349,9 +351,7 @@ export async function recordEvent(
 ): Promise<void> {
   const { name, namespace = 'default', uid } = about.metadata
   const at = seconds(cx)
-  const event: Event = {
-    apiVersion: 'v1',
-    kind: 'Event',
+  const event: Event = made(Events, {
     metadata: { name: `${name}.${nameSuffix(cx.random)}${nameSuffix(cx.random)}`, namespace },
     involvedObject: {
       apiVersion: about.apiVersion,
@@ -367,9 +367,27 @@ export async function recordEvent(
     firstTimestamp: at,
     lastTimestamp: at,
     source: { component: by },
-  }
+  })
   await cx.writer.create(Events, event)
 }
+
+/** Merges a status into an object that was read, where it says something new. True when it wrote. */
+export async function mergeStatus<T extends KubeObject & { status?: object }>(
+  cx: Pick<ControllerContext, 'writer'>,
+  kind: Kind<T>,
+  { metadata, status: before }: T,
+  status: T['status'] = {},
+): Promise<boolean> {
+  if (sameStatus(before, status)) return false
+  await cx.writer.mergePatch(kind, metadata, { status } as DeepPartial<T>, 'status')
+  return true
+}
+
+/** An object of that kind; what is undefined in its metadata is as good as absent. */
+export const made = <T extends KubeObject>({ apiVersion, kind }: Kind<T>, parts: Parts<T>): T =>
+  ({ apiVersion, kind, ...parts }) as unknown as T
+
+type Parts<T> = Omit<T, keyof KubeObject> & { metadata: { [K in keyof Metadata]?: Metadata[K] | undefined } }
 
 /** True when writing `wanted` over what is there would change nothing. */
 export function sameStatus(there: object | undefined, wanted: object): boolean {

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { condition, type Condition, type Kind, type KubeObject } from '../../lib/kube/object.ts'
 import { type EndpointSlice, EndpointSlices } from '../../lib/kube/kinds/core-kinds.ts'
 import { type Pod, Pods } from '../../lib/kube/kinds/workload-kinds.ts'
-import { control, type ControllerContext, seconds } from './controller.ts'
+import { control, type ControllerContext, made, seconds } from './controller.ts'
 import { type ApiService, ApiServices } from '../../lib/kube/kinds/extension-kinds.ts'
 import type { Faults, MachineryFaults } from './machinery-faults.ts'
 import { timestamp } from '../api/object-lifecycle.ts'
@@ -36,17 +36,15 @@ async function keep(cx: ControllerContext, { metadata, spec }: Service): Promise
   const endpoints = pods.filter(({ status }) => status?.phase === 'Running').map(endpointOf)
   const found = await cx.reader.get(EndpointSlices, { name, namespace })
   if (found.is === 'object' && isDeepStrictEqual(found.object.endpoints ?? [], endpoints)) return
-  const slice: EndpointSlice = {
-    apiVersion: EndpointSlices.apiVersion,
-    kind: EndpointSlices.kind,
+  const slice: EndpointSlice = made(EndpointSlices, {
     metadata: {
       name,
-      ...(namespace !== undefined && { namespace }),
+      namespace,
       labels: { 'kubernetes.io/service-name': name },
     },
     addressType: 'IPv4',
     endpoints,
-  }
+  })
   if (found.is === 'object') await cx.writer.mergePatch(EndpointSlices, metadata, { endpoints })
   else await cx.writer.create(EndpointSlices, slice)
 }

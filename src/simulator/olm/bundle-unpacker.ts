@@ -4,7 +4,7 @@ import type { CatalogSource, InstallStep } from '../../lib/kube/kinds/operator-k
 import { type Job, Jobs, type Pod, Pods } from '../../lib/kube/kinds/workload-kinds.ts'
 import { condition, groupOf, type KubeObject } from '../../lib/kube/object.ts'
 import { versionOf } from '../api/kinds/sim-kind.ts'
-import { type ControllerContext, seconds, templateHash } from '../machinery/controller.ts'
+import { type ControllerContext, made, seconds, templateHash } from '../machinery/controller.ts'
 import type { Program } from '../machinery/kubelet.ts'
 import { msSince, type Olm, type OlmFaults } from './olm-context.ts'
 import type { OlmShape } from './olm-shape.ts'
@@ -192,9 +192,7 @@ function jobOf({ shape }: Olm, release: Release, kept: ConfigMap): Job {
     { name: 'extract', image: `registry.redhat.io/${release.package}-bundle:v${release.entry.version}` },
   ]
   const labels = labelsOf(release)
-  return {
-    apiVersion: Jobs.apiVersion,
-    kind: Jobs.kind,
+  return made(Jobs, {
     metadata: {
       name: unpackedName(release),
       namespace: shape.sourceNamespace,
@@ -206,7 +204,7 @@ function jobOf({ shape }: Olm, release: Release, kept: ConfigMap): Job {
       ttlSecondsAfterFinished: 300,
       template: { metadata: { labels }, spec: { restartPolicy: 'Never', containers } },
     },
-  }
+  })
 }
 
 /** What the pod of a Job that unpacks a bundle runs: a second's work, or none to its end while the fault is on. Undefined for other pods. */

@@ -7,7 +7,7 @@ import {
 import { ClusterOperators, ClusterVersions } from '../../lib/kube/kinds/openshift-kinds.ts'
 import { type Pod, Pods } from '../../lib/kube/kinds/workload-kinds.ts'
 import { ApiError } from '../../lib/kube/errors.ts'
-import { control, type ControllerContext, seconds } from '../machinery/controller.ts'
+import { control, type ControllerContext, made, seconds } from '../machinery/controller.ts'
 import { createPod, isLiving, isReady } from '../machinery/owned-pods.ts'
 import { msSince, type Olm } from './olm-context.ts'
 import { same } from '../api/json.ts'
@@ -186,9 +186,7 @@ function manifest({ shape }: Olm, content: PackageContent, namespace: string): P
     }
   })
   const [first] = channels
-  return {
-    apiVersion: PackageManifests.apiVersion,
-    kind: PackageManifests.kind,
+  return made(PackageManifests, {
     metadata: {
       name: content.package,
       namespace,
@@ -201,7 +199,7 @@ function manifest({ shape }: Olm, content: PackageContent, namespace: string): P
       ...(first && { defaultChannel: first.name }),
       channels,
     },
-  }
+  })
 }
 
 /**

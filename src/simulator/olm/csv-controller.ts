@@ -15,7 +15,7 @@ import {
   OperatorConditions,
   OperatorGroups,
 } from '../../lib/kube/kinds/operator-kinds.ts'
-import { control, type ControllerContext, seconds, templateHash } from '../machinery/controller.ts'
+import { control, type ControllerContext, made, seconds, templateHash } from '../machinery/controller.ts'
 import { msSince, type Olm, ownServiceVersions } from './olm-context.ts'
 import { type Condition, condition, type KubeObject } from '../../lib/kube/object.ts'
 import { type CarriedDeployment, ownedLabels, permissionsOf } from './operator-bundle.ts'
@@ -354,17 +354,15 @@ function deploymentOf(csv: Csv, { name, label, spec }: CarriedDeployment): Deplo
       spec: { ...template.spec, containers },
     },
   }
-  return {
-    apiVersion: Deployments.apiVersion,
-    kind: Deployments.kind,
+  return made(Deployments, {
     metadata: {
       name,
-      ...(namespace !== undefined && { namespace }),
+      namespace,
       labels: { ...label, ...ownedLabels(csv), [hashLabel]: templateHash({ owner, own }) },
       ownerReferences: [ownedBy(csv)],
     },
     spec: own,
-  }
+  })
 }
 
 function telling(container: Container, told: { name: string; value: string }): Container {

@@ -14,7 +14,7 @@ import {
 } from '../../lib/kube/kinds/operator-kinds.ts'
 import type { Kind, KubeObject } from '../../lib/kube/object.ts'
 import { hyperConvergedDefinition } from '../hyperconverged/hyperconverged-crd.ts'
-import { templateHash } from '../machinery/controller.ts'
+import { made, templateHash } from '../machinery/controller.ts'
 import { bundleObjects, isBundle, type Release } from './operator-bundle.ts'
 import { stepsOf, unpackedBundle } from './bundle-unpacker.ts'
 import { operatorManifest } from '../virt-operator/kubevirt-operator-manifest.ts'
@@ -22,6 +22,7 @@ import type { Approval, BundleShape, EntryShape, OlmShape } from './olm-shape.ts
 import { ageColumn, column, nameColumn } from '../api/kinds/printer-columns.ts'
 import { at, text, words } from '../api/json.ts'
 import { type Column, custom, type SimKind } from '../api/kinds/sim-kind.ts'
+import { Namespaces } from '../../lib/kube/kinds/core-kinds.ts'
 
 /** A Subscription and what it once installed. */
 interface Installed {
@@ -40,11 +41,7 @@ export function olmObjects(shape: OlmShape): KubeObject[] {
   const all = installedIn(shape)
   const namespaces = [...new Set(all.map(({ release }) => release.namespace))]
   return [
-    ...[shape.sourceNamespace, ...namespaces].map((name) => ({
-      apiVersion: 'v1',
-      kind: 'Namespace',
-      metadata: { name },
-    })),
+    ...[shape.sourceNamespace, ...namespaces].map((name) => made(Namespaces, { metadata: { name } })),
     catalogSource(shape),
     ...namespaces.map((namespace) => operatorGroup(shape, namespace)),
     ...namespaces.flatMap((namespace) =>
@@ -129,9 +126,7 @@ function planned(shape: OlmShape, namespace: string, installed: readonly Install
   const name = `install-${templateHash({ namespace, of: installed.map(({ subscription }) => subscription) }).slice(0, 5)}`
   const uid = `c0ffee00-0000-4000-8000-${createHash('sha1').update(namespace).digest('hex').slice(0, 12)}`
   const isManual = installed.some(({ approval }) => approval === 'Manual')
-  const plan: InstallPlan = {
-    apiVersion: InstallPlans.apiVersion,
-    kind: InstallPlans.kind,
+  const plan: InstallPlan = made(InstallPlans, {
     metadata: { name, namespace, uid },
     spec: {
       approval: isManual ? 'Manual' : 'Automatic',
@@ -144,7 +139,7 @@ function planned(shape: OlmShape, namespace: string, installed: readonly Install
       catalogSources: [shape.source],
       plan: installed.flatMap(({ release }) => stepsOf(release, shape).map((step) => created(step))),
     },
-  }
+  })
   return [...installed.map((one) => subscriptionOf(shape, one, { name, uid })), plan]
 }
 
@@ -161,9 +156,7 @@ function subscriptionOf(shape: OlmShape, installed: Installed, plan: Planned): S
   const { namespace, entry } = release
   const { source, sourceNamespace } = shape
   const { apiVersion, kind } = InstallPlans
-  return {
-    apiVersion: Subscriptions.apiVersion,
-    kind: Subscriptions.kind,
+  return made(Subscriptions, {
     metadata: { name: installed.subscription, namespace },
     spec: { name: release.package, channel, source, sourceNamespace, installPlanApproval: approval },
     status: {
@@ -174,7 +167,7 @@ function subscriptionOf(shape: OlmShape, installed: Installed, plan: Planned): S
       installPlanGeneration: 1,
       installPlanRef: { apiVersion, kind, ...plan, namespace },
     },
-  }
+  })
 }
 
 const category = ['olm']

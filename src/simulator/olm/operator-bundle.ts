@@ -20,6 +20,7 @@ import { kubeVirtDefinition } from '../virt-operator/kubevirt-crds.ts'
 import { operatorManifest } from '../virt-operator/kubevirt-operator-manifest.ts'
 import type { BundleShape, EntryShape, OlmShape } from './olm-shape.ts'
 import type { Container, Deployment, PodTemplate } from '../../lib/kube/kinds/workload-kinds.ts'
+import { made } from '../machinery/controller.ts'
 
 /** The release of an operator that is to be installed in a namespace in the place of another. */
 export interface Release {
@@ -97,9 +98,7 @@ function serviceVersion(
 ): Csv {
   const limit = entry.maxOpenShiftVersion
   const properties = limit === undefined ? [] : [{ type: 'olm.maxOpenShiftVersion', value: limit }]
-  return {
-    apiVersion: Csvs.apiVersion,
-    kind: Csvs.kind,
+  return made(Csvs, {
     metadata: {
       name: entry.name,
       namespace,
@@ -122,7 +121,7 @@ function serviceVersion(
       customresourcedefinitions: { owned: [...owned] },
       ...(webhooks.length > 0 && { webhookdefinitions: [...webhooks] }),
     },
-  }
+  })
 }
 
 /** As OLM marks what belongs to a CSV. */
@@ -190,8 +189,8 @@ function roleAndBinding(
   const [role, binding] = within === undefined ? [ClusterRoles, ClusterRoleBindings] : [Roles, RoleBindings]
   const subjects = [{ kind: 'ServiceAccount', name: account, namespace: csv.metadata.namespace ?? '' }]
   const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: role.kind, name }
-  const wanted: Role = { apiVersion: role.apiVersion, kind: role.kind, metadata, rules }
-  const bound = { apiVersion: binding.apiVersion, kind: binding.kind, metadata, roleRef, subjects }
+  const wanted: Role = made(role, { metadata, rules })
+  const bound = made(binding, { metadata, roleRef, subjects })
   return [wanted, bound]
 }
 

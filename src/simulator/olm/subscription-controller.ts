@@ -9,7 +9,7 @@ import {
   type Subscription,
   Subscriptions,
 } from '../../lib/kube/kinds/operator-kinds.ts'
-import { between, control, nameSuffix, seconds } from '../machinery/controller.ts'
+import { between, control, made, nameSuffix, seconds } from '../machinery/controller.ts'
 import type { Release } from './operator-bundle.ts'
 import { servedBy } from './catalog-source.ts'
 import { type NamespaceSnapshot, type Olm, readNamespaces, type Said, saying } from './olm-context.ts'
@@ -293,9 +293,7 @@ function newPlan(
 ): InstallPlan {
   const isManual = subscriptions.some(({ spec }) => spec?.installPlanApproval === 'Manual')
   const labels = updates.map(({ release }) => [`operators.coreos.com/${release.package}.${namespace}`, ''])
-  return {
-    apiVersion: InstallPlans.apiVersion,
-    kind: InstallPlans.kind,
+  return made(InstallPlans, {
     metadata: {
       name: `install-${nameSuffix(cx.random)}`,
       namespace,
@@ -314,7 +312,7 @@ function newPlan(
       clusterServiceVersionNames: updates.map(({ release }) => release.entry.name),
       generation,
     },
-  }
+  })
 }
 
 type Status = NonNullable<Subscription['status']>

@@ -6,7 +6,7 @@ import {
   type MachineConfigPool as Pool,
   MachineConfigPools as Pools,
 } from '../../lib/kube/kinds/openshift-kinds.ts'
-import { control, seconds, whenRung } from '../machinery/controller.ts'
+import { control, made, seconds, whenRung } from '../machinery/controller.ts'
 import { ownerReference, share } from '../machinery/owned-pods.ts'
 import { type Claim, isTrue, type Platform, withConditions, writeStatus } from './platform-context.ts'
 import { nodeNote, renderNote } from './machine-config-daemon.ts'
@@ -349,9 +349,7 @@ function rendered(
   name: string,
   { release, content }: { release: Release; content: string },
 ): MachineConfig {
-  return {
-    apiVersion: MachineConfigs.apiVersion,
-    kind: MachineConfigs.kind,
+  return made(MachineConfigs, {
     metadata: {
       name,
       annotations: {
@@ -362,5 +360,5 @@ function rendered(
       ownerReferences: [ownerReference(pool)],
     },
     spec: { osImageURL: release.image, config: { ignition: { version: '3.4.0' } } },
-  }
+  })
 }

@@ -1,4 +1,4 @@
-import { type ConfigMap, ConfigMaps, type Node } from '../../lib/kube/kinds/core-kinds.ts'
+import { type ConfigMap, ConfigMaps, Namespaces, type Node, Nodes } from '../../lib/kube/kinds/core-kinds.ts'
 import type { Platform } from './platform-context.ts'
 import {
   nodeNames,
@@ -30,6 +30,7 @@ import { monitoring, monitoringService } from './monitoring.ts'
 import { jsonPathColumns, nameColumn } from '../api/kinds/printer-columns.ts'
 import { custom, type SimKind } from '../api/kinds/sim-kind.ts'
 import table from './operators.json' with { type: 'json' }
+import { made } from '../machinery/controller.ts'
 
 /** Where cluster-version tells machine-config which release machines are to be of. */
 export const releaseImages = {
@@ -65,7 +66,7 @@ const namespaces = [
  */
 export function openShiftObjects(shape: OpenShiftShape): KubeObject[] {
   return [
-    ...namespaces.map((name) => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } })),
+    ...namespaces.map((name) => made(Namespaces, { metadata: { name } })),
     ...poolsOf(shape).flatMap((pool) => nodesOfPool(shape, pool)),
     specified(Infrastructures, 'cluster', {}),
     specified(ClusterVersions, 'version', { clusterID, channel: shape.channel }),
@@ -75,7 +76,7 @@ export function openShiftObjects(shape: OpenShiftShape): KubeObject[] {
     configMap('openshift-config', 'admin-acks', {}),
     configMap(releaseImages.namespace, releaseImages.name, { releaseVersion: shape.version }),
     ...machines(shape),
-    { apiVersion: 'v1', kind: 'Namespace', metadata: { name: monitoring.namespace } },
+    made(Namespaces, { metadata: { name: monitoring.namespace } }),
     monitoringService(),
   ]
 }
@@ -112,17 +113,15 @@ export function infrastructureStatus({ topology = 'HighlyAvailable' }: OpenShift
 }
 
 function configMap(namespace: string, name: string, data: Readonly<Record<string, string>>): ConfigMap {
-  return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace }, data: { ...data } }
+  return made(ConfigMaps, { metadata: { name, namespace }, data: { ...data } })
 }
 
 /** What every machine of a role gets, beside what others add with the same label. */
 function baseConfig(role: string): MachineConfig {
-  return {
-    apiVersion: MachineConfigs.apiVersion,
-    kind: MachineConfigs.kind,
+  return made(MachineConfigs, {
     metadata: { name: `00-${role}`, labels: { [roleLabel]: role } },
     spec: { config: { ignition: { version: '3.4.0' } } },
-  }
+  })
 }
 
 /** Masters are what an update waits for; machines of a custom pool are workers with something on top (ocp 3.5). */
@@ -130,9 +129,7 @@ export function machineConfigPool({ name, paused = false, maxUnavailable }: Pool
   const isCustom = name !== 'master' && name !== 'worker'
   const ofRole = { [roleLabel]: name }
   const ofRoles = [{ key: roleLabel, operator: 'In', values: ['worker', name] }]
-  return {
-    apiVersion: Pools.apiVersion,
-    kind: Pools.kind,
+  return made(Pools, {
     metadata: {
       name,
       labels: {
@@ -146,7 +143,7 @@ export function machineConfigPool({ name, paused = false, maxUnavailable }: Pool
       paused,
       ...(maxUnavailable === undefined ? {} : { maxUnavailable }),
     },
-  }
+  })
 }
 
 type Machines = Pick<OpenShiftShape, 'flavour' | 'version' | 'graph' | 'topology' | 'pools'>
@@ -165,9 +162,7 @@ function machine(platform: Machines, pool: string, name: string): Node {
   const alone = isCompact(platform)
   // virt-operator's own pods tolerate this key and not `master`, which says the same.
   const taints = [{ key: 'node-role.kubernetes.io/control-plane', effect: 'NoSchedule' }]
-  return {
-    apiVersion: 'v1',
-    kind: 'Node',
+  return made(Nodes, {
     metadata: {
       name,
       labels: {
@@ -181,7 +176,7 @@ function machine(platform: Machines, pool: string, name: string): Node {
     },
     spec: isMaster && !alone ? { taints } : {},
     status: { ...size, addresses: [{ type: 'Hostname', address: name }], nodeInfo: nodeInfo(platform) },
-  }
+  })
 }
 
 /** No machines beside those of the control plane: they carry the workloads as well, and have both roles. */

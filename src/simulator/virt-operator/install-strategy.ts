@@ -1,11 +1,10 @@
 import { type Job, Jobs, type Pod } from '../../lib/kube/kinds/workload-kinds.ts'
 import { type ConfigMap, ConfigMaps } from '../../lib/kube/kinds/core-kinds.ts'
-import { between, type ControllerContext, nameSuffix } from '../machinery/controller.ts'
+import { between, type ControllerContext, made, nameSuffix } from '../machinery/controller.ts'
 import { onControlPlane } from './operands.ts'
 import { configText, type DeploymentConfig, isAtLeast, type Operator } from './virt-operator-context.ts'
 import { identifier, identity } from './managed-objects.ts'
 import { gzipSync } from 'node:zlib'
-import { namespaced } from '../machinery/owned-pods.ts'
 
 /** Label of the strategy Jobs and ConfigMaps. */
 export const strategyLabel = 'kubevirt.io/install-strategy'
@@ -51,9 +50,7 @@ function strategyJob(cx: Operator, config: DeploymentConfig): Job {
     { name: 'TARGET_INSTALL_NAMESPACE', value: config.namespace },
     { name: 'TARGET_DEPLOYMENT_CONFIG', value: configText(config) },
   ]
-  return {
-    apiVersion: Jobs.apiVersion,
-    kind: Jobs.kind,
+  return made(Jobs, {
     metadata: {
       name: `${prefix}${nameSuffix(cx.random)}`,
       generateName: prefix,
@@ -80,7 +77,7 @@ function strategyJob(cx: Operator, config: DeploymentConfig): Job {
         },
       },
     },
-  }
+  })
 }
 
 /** `virt-operator --dump-install-strategy`: writes the ConfigMap that belongs to its Job; the exit code. */
@@ -90,21 +87,22 @@ export async function dumpStrategy(cx: ControllerContext, pod: Pod): Promise<num
   const job = await cx.reader.get(Jobs, { name: labels['batch.kubernetes.io/job-name'] ?? '', namespace })
   if (job.is !== 'object') return 1
   const generateName = 'kubevirt-install-strategy-'
-  await cx.writer.create(ConfigMaps, {
-    apiVersion: 'v1',
-    kind: 'ConfigMap',
-    metadata: {
-      name: `${generateName}${nameSuffix(cx.random)}`,
-      generateName,
-      ...namespaced(pod.metadata),
-      labels: { 'kubevirt.io': '', 'app.kubernetes.io/managed-by': 'virt-operator', [strategyLabel]: '' },
-      annotations: {
-        ...job.object.metadata.annotations,
-        'kubevirt.io/install-strategy-cm-encoding': 'base64+gzip',
+  await cx.writer.create(
+    ConfigMaps,
+    made(ConfigMaps, {
+      metadata: {
+        name: `${generateName}${nameSuffix(cx.random)}`,
+        generateName,
+        namespace: pod.metadata.namespace,
+        labels: { 'kubevirt.io': '', 'app.kubernetes.io/managed-by': 'virt-operator', [strategyLabel]: '' },
+        annotations: {
+          ...job.object.metadata.annotations,
+          'kubevirt.io/install-strategy-cm-encoding': 'base64+gzip',
+        },
       },
-    },
-    data: { manifests: gzipSync(targetConfig(pod)).toString('base64') },
-  })
+      data: { manifests: gzipSync(targetConfig(pod)).toString('base64') },
+    }),
+  )
   return 0
 }
 

@@ -6,6 +6,7 @@ import { isAtLeast, type OperatorFaults } from './virt-operator-context.ts'
 import { kubeVirtDescription } from '../api/kinds/kubevirt-schema.ts'
 import type { Store } from '../api/store.ts'
 import type { Faults } from '../machinery/machinery-faults.ts'
+import { made } from '../machinery/controller.ts'
 
 interface Resource {
   kind: string
@@ -62,9 +63,7 @@ function served(name: string, storage: boolean, status: boolean): Version {
 
 function definition(resource: Resource): CustomResourceDefinition {
   const { kind, plural, group, versions, status, shortNames = [] } = resource
-  return {
-    apiVersion: 'apiextensions.k8s.io/v1',
-    kind: 'CustomResourceDefinition',
+  return made(CustomResourceDefinitions, {
     metadata: { name: `${plural}.${group}` },
     spec: {
       group,
@@ -79,7 +78,7 @@ function definition(resource: Resource): CustomResourceDefinition {
       },
       versions: versions.map((name, i) => served(name, i === 0, status)),
     },
-  }
+  })
 }
 
 export function customResources(version: string): CustomResourceDefinition[] {

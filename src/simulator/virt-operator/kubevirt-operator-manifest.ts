@@ -1,9 +1,11 @@
-import type { Deployment, PodTemplate } from '../../lib/kube/kinds/workload-kinds.ts'
+import { type Deployment, Deployments, type PodTemplate } from '../../lib/kube/kinds/workload-kinds.ts'
 import type { PolicyRule, Role, RoleBinding } from '../../lib/kube/kinds/extension-kinds.ts'
 import type { KubeObject } from '../../lib/kube/object.ts'
 import { onControlPlane } from './operands.ts'
 import { kubeVirtDefinition } from './kubevirt-crds.ts'
 import { isAtLeast } from './virt-operator-context.ts'
+import { Namespaces } from '../../lib/kube/kinds/core-kinds.ts'
+import { made } from '../machinery/controller.ts'
 
 export interface ManifestOptions {
   /** Default `quay.io/kubevirt`. */
@@ -23,14 +25,12 @@ export function operatorManifest(version: string, options: ManifestOptions = {})
   const { namespace = 'kubevirt' } = options
   const definition = kubeVirtDefinition(version)
   return [
-    {
-      apiVersion: 'v1',
-      kind: 'Namespace',
+    made(Namespaces, {
       metadata: {
         name: namespace,
         labels: { ...labels, 'pod-security.kubernetes.io/enforce': 'privileged' },
       },
-    },
+    }),
     {
       ...definition,
       metadata: { ...definition.metadata, labels: { 'operator.kubevirt.io': '' } },
@@ -123,9 +123,7 @@ function operatorRules(version: string): PolicyRule[] {
 const own = { 'kubevirt.io': 'virt-operator' }
 
 function operatorDeployment(version: string, namespace: string, options: ManifestOptions): Deployment {
-  return {
-    apiVersion: 'apps/v1',
-    kind: 'Deployment',
+  return made(Deployments, {
     metadata: { name: 'virt-operator', namespace, labels: own },
     spec: {
       replicas: 2,
@@ -133,7 +131,7 @@ function operatorDeployment(version: string, namespace: string, options: Manifes
       strategy: { type: 'RollingUpdate' },
       template: operatorTemplate(version, options),
     },
-  }
+  })
 }
 
 function operatorTemplate(

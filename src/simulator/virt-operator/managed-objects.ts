@@ -21,6 +21,7 @@ import {
   type Webhook,
 } from '../../lib/kube/kinds/extension-kinds.ts'
 import { customResources } from './kubevirt-crds.ts'
+import { made } from '../machinery/controller.ts'
 
 /** An object that the operator keeps as its install strategy has it. */
 interface Managed {
@@ -30,7 +31,7 @@ interface Managed {
 
 /** One of them; `parts` is everything but what all objects have. */
 function managed(kind: Kind, metadata: Metadata, parts: object = {}): Managed {
-  return { kind, object: { apiVersion: kind.apiVersion, kind: kind.kind, metadata, ...parts } }
+  return { kind, object: made(kind, { metadata, ...parts }) }
 }
 
 /** Creates it, or writes it again where its stamps are of another deployment or generation of the CR, or somebody edited it. */

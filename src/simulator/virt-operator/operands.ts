@@ -27,7 +27,7 @@ import {
   type Pass,
   versionOrder,
 } from './virt-operator-context.ts'
-import { recordEvent } from '../machinery/controller.ts'
+import { made, recordEvent } from '../machinery/controller.ts'
 import { isReady } from '../machinery/owned-pods.ts'
 
 /** `changed`: written in this pass. `rolling`: its pods are not through. */
@@ -338,9 +338,7 @@ function componentDeployment(config: DeploymentConfig, name: string, replicas: n
     { ...own, image: templateImage(config, name) ?? own.image ?? '' },
     onControlPlane,
   )
-  return {
-    apiVersion: 'apps/v1',
-    kind: 'Deployment',
+  return made(Deployments, {
     metadata: {
       name,
       namespace: config.namespace,
@@ -352,7 +350,7 @@ function componentDeployment(config: DeploymentConfig, name: string, replicas: n
       strategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: '25%', maxSurge: '25%' } },
       template: pods,
     },
-  }
+  })
 }
 
 /** The virt-template images have a tag of their own (lab "Seen" 6). */
@@ -378,9 +376,7 @@ function handlerDaemonSet(config: DeploymentConfig, extras: HandlerExtras): Daem
   own.args = [...(own.args ?? []), ...(extras.migrationNames ? migrationNames : [])]
   const pods = podTemplate(config, name, own, everywhere)
   const volumes = extras.oldVolume ? [{ name: oldCertificates, secret: { secretName: oldCertificates } }] : []
-  return {
-    apiVersion: 'apps/v1',
-    kind: 'DaemonSet',
+  return made(DaemonSets, {
     metadata: {
       name,
       namespace: config.namespace,
@@ -403,5 +399,5 @@ function handlerDaemonSet(config: DeploymentConfig, extras: HandlerExtras): Daem
         },
       },
     },
-  }
+  })
 }

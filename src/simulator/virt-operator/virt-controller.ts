@@ -4,11 +4,11 @@ import {
   type ControllerContext,
   keyed,
   keyOf,
+  made,
   nameSuffix,
   recordEvent,
   whenRung,
 } from '../machinery/controller.ts'
-import { namespaced } from '../machinery/owned-pods.ts'
 import { lead } from '../machinery/leader-election.ts'
 import { currentLauncher, launchersOf, runInstances, type Virt } from './vmi-controller.ts'
 import {
@@ -132,18 +132,19 @@ function milliseconds(duration: string): number {
 async function migrate(cx: Virt, vmi: Vmi): Promise<void> {
   const { name, namespace } = vmi.metadata
   const prefix = 'kubevirt-workload-update-'
-  const created = await cx.writer.create(Migrations, {
-    apiVersion: Migrations.apiVersion,
-    kind: Migrations.kind,
-    metadata: {
-      name: `${prefix}${nameSuffix(cx.random)}`,
-      generateName: prefix,
-      ...(namespace === undefined ? {} : { namespace }),
-      labels: { 'kubevirt.io/vmi-name': name },
-      annotations: { 'kubevirt.io/workloadUpdateMigration': '' },
-    },
-    spec: { vmiName: name },
-  })
+  const created = await cx.writer.create(
+    Migrations,
+    made(Migrations, {
+      metadata: {
+        name: `${prefix}${nameSuffix(cx.random)}`,
+        generateName: prefix,
+        namespace,
+        labels: { 'kubevirt.io/vmi-name': name },
+        annotations: { 'kubevirt.io/workloadUpdateMigration': '' },
+      },
+      spec: { vmiName: name },
+    }),
+  )
   const message = `Created Migration ${created.metadata.name} for automated workload update`
   await recordEvent(cx, vmi, by, ['Normal', 'SuccessfulCreate', message])
 }
@@ -333,16 +334,17 @@ function runEvacuations(cx: Virt): Promise<void> {
     const name = `kubevirt-evacuation-${nameSuffix(cx.random)}`
     created.set(key, name)
     try {
-      await cx.writer.create(Migrations, {
-        apiVersion: Migrations.apiVersion,
-        kind: Migrations.kind,
-        metadata: {
-          name,
-          ...namespaced(metadata),
-          annotations: { 'kubevirt.io/evacuationMigration': status?.nodeName ?? '' },
-        },
-        spec: { vmiName: metadata.name, priority: 'system-critical' },
-      })
+      await cx.writer.create(
+        Migrations,
+        made(Migrations, {
+          metadata: {
+            name,
+            namespace: metadata.namespace,
+            annotations: { 'kubevirt.io/evacuationMigration': status?.nodeName ?? '' },
+          },
+          spec: { vmiName: metadata.name, priority: 'system-critical' },
+        }),
+      )
     } catch (error) {
       created.delete(key)
       throw error

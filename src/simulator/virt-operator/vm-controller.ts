@@ -7,7 +7,7 @@ import {
   VirtualMachines as Vms,
 } from '../../lib/kube/kinds/kubevirt-kinds.ts'
 import { condition, type Condition, type Metadata } from '../../lib/kube/object.ts'
-import { controlEach, keyed, keyOf, recordEvent, sameStatus, seconds } from '../machinery/controller.ts'
+import { controlEach, keyed, keyOf, made, recordEvent, sameStatus, seconds } from '../machinery/controller.ts'
 import { namespaced, ownerReference } from '../machinery/owned-pods.ts'
 import type { Virt } from './vmi-controller.ts'
 import { isDeepStrictEqual } from 'node:util'
@@ -91,19 +91,20 @@ async function start(cx: Virt, vm: Vm, taken: Status): Promise<void> {
   const { labels = {}, annotations = {} } = (metadata ?? {}) as Partial<Metadata>
   const evictionStrategy = spec?.evictionStrategy ?? (await clusterStrategy(cx))
   const virtualMachineRevisionName = await keepStart(cx, vm)
-  const created = await cx.writer.create(Vmis, {
-    apiVersion: Vmis.apiVersion,
-    kind: Vmis.kind,
-    metadata: {
-      name: vm.metadata.name,
-      ...namespaced(vm.metadata),
-      labels,
-      annotations,
-      ownerReferences: [ownerReference(vm)],
-    },
-    spec: { ...spec, ...(evictionStrategy === undefined ? {} : { evictionStrategy }) },
-    status: { virtualMachineRevisionName },
-  })
+  const created = await cx.writer.create(
+    Vmis,
+    made(Vmis, {
+      metadata: {
+        name: vm.metadata.name,
+        namespace: vm.metadata.namespace,
+        labels,
+        annotations,
+        ownerReferences: [ownerReference(vm)],
+      },
+      spec: { ...spec, ...(evictionStrategy === undefined ? {} : { evictionStrategy }) },
+      status: { virtualMachineRevisionName },
+    }),
+  )
   const message = `Started the virtual machine by creating the new virtual machine instance ${created.metadata.name}`
   await recordEvent(cx, vm, by, ['Normal', 'SuccessfulCreate', message])
   await report(cx, vm, { ...starting, ...takenOver(vm), ...taken })
@@ -234,13 +235,14 @@ async function keepStart(cx: Virt, vm: Vm): Promise<string> {
   const name = `${prefix}${generation}`
   await forgetOthers(cx, vm, { prefix, name })
   try {
-    await cx.writer.create(ControllerRevisions, {
-      apiVersion: ControllerRevisions.apiVersion,
-      kind: ControllerRevisions.kind,
-      metadata: { name, ...namespaced(vm.metadata), ownerReferences: [ownerReference(vm)] },
-      data: { spec: vm.spec },
-      revision: generation,
-    })
+    await cx.writer.create(
+      ControllerRevisions,
+      made(ControllerRevisions, {
+        metadata: { name, namespace: vm.metadata.namespace, ownerReferences: [ownerReference(vm)] },
+        data: { spec: vm.spec },
+        revision: generation,
+      }),
+    )
   } catch (error) {
     // Started with the same spec before.
     if (!isConflict(error)) throw error
