@@ -1,6 +1,6 @@
 import type { Condition, Kind, KubeObject } from '../../lib/kube/object.ts'
 import type { HyperConverged } from '../../lib/kube/kinds/operator-kinds.ts'
-import { sameStatus, seconds } from '../machinery/controller.ts'
+import { claim, sameStatus, seconds } from '../machinery/controller.ts'
 import type { Self } from './hyperconverged-context.ts'
 
 interface Said {
@@ -161,12 +161,7 @@ function tell(trouble: Map<string, Condition>, { component, conditions }: Told):
   const words = (what: string, { message = '' }: Condition) => `${component} is ${what}: ${message}`
   const degradedCondition = says('Degraded', 'True')
   if (degradedCondition)
-    put({
-      type: 'Degraded',
-      status: 'True',
-      reason: `${component}Degraded`,
-      message: words('degraded', degradedCondition),
-    })
+    put(claim('Degraded', 'True', `${component}Degraded`, words('degraded', degradedCondition)))
   const unavailable = says('Available', 'False')
   if (unavailable) {
     const message = words('not available', unavailable)
@@ -218,11 +213,11 @@ export function patchIn({ metadata }: KubeObject, annotation: PatchAnnotation): 
 function taintedCondition(hyperconverged: KubeObject): Condition[] {
   if (annotations.every((annotation) => patchIn(hyperconverged, annotation).length === 0)) return []
   return [
-    {
-      type: 'TaintedConfiguration',
-      status: 'True',
-      reason: 'UnsupportedFeatureAnnotation',
-      message: 'Unsupported feature was activated via an HCO annotation',
-    },
+    claim(
+      'TaintedConfiguration',
+      'True',
+      'UnsupportedFeatureAnnotation',
+      'Unsupported feature was activated via an HCO annotation',
+    ),
   ]
 }

@@ -1,5 +1,5 @@
 import type { DeepPartial, Reader, Ref, Where, Writer } from '../../lib/kube/cluster.ts'
-import type { Kind, KubeObject, Metadata } from '../../lib/kube/object.ts'
+import type { Condition, Kind, KubeObject, Metadata } from '../../lib/kube/object.ts'
 import type { Clock } from '../../lib/kube/clock.ts'
 import { ApiError } from '../../lib/kube/errors.ts'
 import { type Event, Events } from '../../lib/kube/kinds/core-kinds.ts'
@@ -388,6 +388,19 @@ export const made = <T extends KubeObject>({ apiVersion, kind }: Kind<T>, parts:
   ({ apiVersion, kind, ...parts }) as unknown as T
 
 type Parts<T> = Omit<T, keyof KubeObject> & { metadata: { [K in keyof Metadata]?: Metadata[K] | undefined } }
+
+/** A condition that is to be true from now on; when it changed last is for who writes it to say. */
+export const claim = (
+  type: string,
+  status: Condition['status'],
+  reason?: string,
+  message?: string,
+): Condition => ({
+  type,
+  status,
+  ...(reason !== undefined && { reason }),
+  ...(message !== undefined && { message }),
+})
 
 /** True when writing `wanted` over what is there would change nothing. */
 export function sameStatus(there: object | undefined, wanted: object): boolean {

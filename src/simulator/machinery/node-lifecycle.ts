@@ -1,7 +1,7 @@
 import { type Node, Nodes } from '../../lib/kube/kinds/core-kinds.ts'
 import { type Pod, Pods } from '../../lib/kube/kinds/workload-kinds.ts'
 import { type Condition, condition } from '../../lib/kube/object.ts'
-import { ChangeSignal, type ControllerContext, recordEvent, seconds } from './controller.ts'
+import { ChangeSignal, claim, type ControllerContext, recordEvent, seconds } from './controller.ts'
 import type { Faults, MachineryFaults } from './machinery-faults.ts'
 import { ownKey } from '../own-keys.ts'
 
@@ -74,18 +74,8 @@ async function beat(cx: ControllerContext, node: Node, ready: Condition): Promis
   await cx.writer.mergePatch(Nodes, node.metadata, { status: { conditions: [...others, next] } }, 'status')
 }
 
-const good = {
-  type: 'Ready',
-  status: 'True',
-  reason: 'KubeletReady',
-  message: 'kubelet is posting ready status',
-} as const
-const bad = {
-  type: 'Ready',
-  status: 'Unknown',
-  reason: 'NodeStatusUnknown',
-  message: 'Kubelet stopped posting node status.',
-} as const
+const good = claim('Ready', 'True', 'KubeletReady', 'kubelet is posting ready status')
+const bad = claim('Ready', 'Unknown', 'NodeStatusUnknown', 'Kubelet stopped posting node status.')
 
 async function react(cx: ControllerContext, node: Node, ready: boolean): Promise<void> {
   const taints = (node.spec?.taints ?? []).filter((t) => t.key !== unreachable)

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { condition, type Condition, type Kind, type KubeObject } from '../../lib/kube/object.ts'
 import { type EndpointSlice, EndpointSlices } from '../../lib/kube/kinds/core-kinds.ts'
 import { type Pod, Pods } from '../../lib/kube/kinds/workload-kinds.ts'
-import { control, type ControllerContext, made, seconds } from './controller.ts'
+import { claim, control, type ControllerContext, made, seconds } from './controller.ts'
 import { type ApiService, ApiServices } from '../../lib/kube/kinds/extension-kinds.ts'
 import type { Faults, MachineryFaults } from './machinery-faults.ts'
 import { timestamp } from '../api/object-lifecycle.ts'
@@ -94,12 +94,12 @@ function availability({ spec }: ApiService, { slices, expired }: Behind, at: Dat
   if (ready && expired.includes(name)) return certificateEnded(spec, at)
   return ready
     ? { type: 'Available', status: 'True', reason: 'Passed', message: 'all checks passed' }
-    : {
-        type: 'Available',
-        status: 'False',
-        reason: 'MissingEndpoints',
-        message: `endpoints for service/${name} in "${namespace}" have no addresses with port name "https"`,
-      }
+    : claim(
+        'Available',
+        'False',
+        'MissingEndpoints',
+        `endpoints for service/${name} in "${namespace}" have no addresses with port name "https"`,
+      )
 }
 
 /** In the words of kube-aggregator, which verifies the answer to its discovery call against the CA bundle. */
@@ -107,10 +107,10 @@ function certificateEnded(spec: ApiService['spec'], at: Date): Condition {
   const url = `https://10.96.77.12:443/apis/${spec?.group}/${spec?.version}`
   const now = timestamp(at)
   const ended = timestamp(new Date(at.getTime() - 3_600_000))
-  return {
-    type: 'Available',
-    status: 'False',
-    reason: 'FailedDiscoveryCheck',
-    message: `failing or missing response from ${url}: Get "${url}": tls: failed to verify certificate: x509: certificate has expired or is not yet valid: current time ${now} is after ${ended}`,
-  }
+  return claim(
+    'Available',
+    'False',
+    'FailedDiscoveryCheck',
+    `failing or missing response from ${url}: Get "${url}": tls: failed to verify certificate: x509: certificate has expired or is not yet valid: current time ${now} is after ${ended}`,
+  )
 }

@@ -5,16 +5,14 @@ import {
   KubeApiServers,
   MachineConfigPools,
 } from '../../lib/kube/kinds/openshift-kinds.ts'
-import { control, seconds } from '../machinery/controller.ts'
+import { claim, control, seconds } from '../machinery/controller.ts'
 import {
-  type Claim,
   isTrue,
   listServed,
   minute,
   msSince,
   type Platform,
   pollEvery,
-  withCondition,
   withConditions,
   writeStatus,
 } from './platform-context.ts'
@@ -83,10 +81,9 @@ async function advance(cx: Platform, operator: ClusterOperator, task: Task): Pro
 }
 
 async function begin(cx: Platform, operator: ClusterOperator, { place, release }: Task): Promise<void> {
-  const message = `Working towards ${release.version}`
   if (place.name === 'machine-config') await requestMachines(cx, release)
-  const claim = { type: 'Progressing', status: 'True', reason: 'RollingOut', message } as const
-  await writeStatus(cx, ClusterOperators, operator, withClaim(cx, operator, claim))
+  const rolling = claim('Progressing', 'True', 'RollingOut', `Working towards ${release.version}`)
+  await writeStatus(cx, ClusterOperators, operator, withClaim(cx, operator, rolling))
 }
 
 async function mayFinish(
@@ -100,21 +97,20 @@ async function mayFinish(
 }
 
 async function finish(cx: Platform, operator: ClusterOperator, { place, release }: Task): Promise<void> {
-  const claim = { type: 'Progressing', status: 'False', reason: 'AsExpected', message: '' } as const
-  const status = { ...withClaim(cx, operator, claim), versions: versionsOf(place.name, release) }
+  const done = claim('Progressing', 'False', 'AsExpected', '')
+  const status = { ...withClaim(cx, operator, done), versions: versionsOf(place.name, release) }
   await writeStatus(cx, ClusterOperators, operator, status)
 }
 
 function withClaim(
   cx: Platform,
   { status }: ClusterOperator,
-  claim: Claim,
+  said: Condition,
 ): NonNullable<ClusterOperator['status']> {
-  return { ...status, conditions: withCondition(status?.conditions ?? [], claim, seconds(cx)) }
+  return { ...status, conditions: withConditions(status?.conditions ?? [], [said], seconds(cx)) }
 }
 
 const unwell = 'OperandsNotReady'
-const fine = { status: 'False', reason: 'AsExpected', message: '' } as const
 
 /**
  * An operator's status with the faults that are on, and without those that are off again. `refusing` remembers who was made to refuse
@@ -131,24 +127,24 @@ function withFaults(
   return { ...operator.status, conditions }
 }
 
-function degraded({ faults }: Platform, operator: ClusterOperator): Claim[] {
+function degraded({ faults }: Platform, operator: ClusterOperator): Condition[] {
   const { name } = operator.metadata
-  const type = 'Degraded'
-  const message = `the operands of ${name} are not ready`
   if (faults.on.degradedOperators?.includes(name) === true)
-    return [{ type, status: 'True', reason: unwell, message }]
-  return condition(operator, type)?.reason === unwell ? [{ type, ...fine }] : []
+    return [claim('Degraded', 'True', unwell, `the operands of ${name} are not ready`)]
+  return condition(operator, 'Degraded')?.reason === unwell
+    ? [claim('Degraded', 'False', 'AsExpected', '')]
+    : []
 }
 
-function upgradeable({ faults }: Platform, operator: ClusterOperator, refusing: Set<string>): Claim[] {
-  const { name } = operator.metadata
-  const type = 'Upgradeable'
+function upgradeable(
+  { faults }: Platform,
+  { metadata: { name } }: ClusterOperator,
+  refusing: Set<string>,
+): Condition[] {
   const fault = faults.on.notUpgradeable?.find((f) => f.operator === name)
-  if (fault) {
-    refusing.add(name)
-    return [{ type, status: 'False', reason: fault.reason, message: fault.message }]
-  }
-  return refusing.delete(name) ? [{ type, ...fine, status: 'True' }] : []
+  if (!fault) return refusing.delete(name) ? [claim('Upgradeable', 'True', 'AsExpected', '')] : []
+  refusing.add(name)
+  return [claim('Upgradeable', 'False', fault.reason, fault.message)]
 }
 
 /** Those with an operand of their own, whose version is that of Kubernetes. */
@@ -172,28 +168,17 @@ export function runKubeletSkew(cx: Platform): Promise<void> {
   return control(cx, watched, async () => {
     const found = await cx.reader.get(ClusterOperators, { name: kubeApiServer })
     if (found.is !== 'object' || !found.object.status) return undefined
-    const claim = skewOf(found.object, await cx.reader.list(Nodes))
+    const skew = skewOf(found.object, await cx.reader.list(Nodes))
     for (const server of await listServed(cx, KubeApiServers)) {
-      const conditions = withCondition(server.status?.conditions ?? [], claim, seconds(cx))
+      const conditions = withConditions(server.status?.conditions ?? [], [skew], seconds(cx))
       await writeStatus(cx, KubeApiServers, server, { ...server.status, conditions })
     }
-    if (cx.faults.on.notUpgradeable?.some(({ operator }) => operator === kubeApiServer) !== true)
-      await sumUp(cx, found.object, claim)
-    return undefined
+    if (cx.faults.on.notUpgradeable?.some(({ operator }) => operator === kubeApiServer) === true) return
+    const { status, reason, message } = skew
+    const because = status === 'True' ? 'AsExpected' : `KubeletMinorVersion_${reason}`
+    const sum = claim('Upgradeable', status, because, `${type}: ${message}`)
+    await writeStatus(cx, ClusterOperators, found.object, withClaim(cx, found.object, sum))
   })
-}
-
-async function sumUp(cx: Platform, operator: ClusterOperator, claim: Claim): Promise<void> {
-  const { status = {} } = operator
-  const reason = claim.status === 'True' ? 'AsExpected' : `KubeletMinorVersion_${claim.reason}`
-  const sum: Claim = {
-    type: 'Upgradeable',
-    status: claim.status,
-    reason,
-    message: `${type}: ${claim.message}`,
-  }
-  const conditions = withCondition(status.conditions ?? [], sum, seconds(cx))
-  await writeStatus(cx, ClusterOperators, operator, { ...status, conditions })
 }
 
 /** How many minors kubelets may lag behind a control plane of that platform release. */
@@ -201,7 +186,7 @@ function toleratedSkew({ major, minor }: { major: number; minor: number }): numb
   return major === 4 ? (minor % 2 === 0 ? 2 : 1) : (minor % 3) + 1
 }
 
-function skewOf(operator: ClusterOperator, nodes: readonly Node[]): Claim {
+function skewOf(operator: ClusterOperator, nodes: readonly Node[]): Condition {
   const platform = releaseNumber(operatorVersion(operator))
   const server = operator.status?.versions?.find((v) => v.name === kubeApiServer)?.version ?? ''
   return kubeletSkew({ platform, server }, nodes)
@@ -213,7 +198,7 @@ type Group = 'behind' | 'ahead' | 'limit' | 'allowed' | 'synced'
 export function kubeletSkew(
   { platform, server }: { platform: { major: number; minor: number }; server: string },
   nodes: readonly Node[],
-): Claim {
+): Condition {
   const least = toleratedSkew(platform)
   const leastNext = toleratedSkew({ ...platform, minor: platform.minor + 1 })
   const group = (node: Node): Group => {
@@ -227,44 +212,38 @@ export function kubeletSkew(
     nodes.some((n) => group(n) === g),
   )
   if (!worst)
-    return {
-      type,
-      status: 'True',
-      reason: 'KubeletMinorVersionsSynced',
-      message: 'Kubelet and API server versions are synced.',
-    }
-  const { status, reason, words } = verdicts[worst]
+    return claim(type, 'True', 'KubeletMinorVersionsSynced', 'Kubelet and API server versions are synced.')
+  const [status, reason, words] = verdicts[worst]
   const among = nodes.filter((node) => group(node) === worst)
-  return { type, status, reason, message: words(subject(among), server) }
+  return claim(type, status, `KubeletMinorVersion${reason}`, words(subject(among), server))
 }
 
 const kubeletOf = (node: Node | undefined): string => node?.status?.nodeInfo?.kubeletVersion ?? ''
 
-const verdicts: Record<
-  Exclude<Group, 'synced'>,
-  { status: Condition['status']; reason: string; words: (subject: string, server: string) => string }
-> = {
-  behind: {
-    status: 'False',
-    reason: 'KubeletMinorVersionUnsupported',
-    words: (who, server) => `Unsupported ${who} too far behind the target API server version (${server}).`,
-  },
-  ahead: {
-    status: 'Unknown',
-    reason: 'KubeletMinorVersionAhead',
-    words: (who, server) => `Unsupported ${who} ahead of the target API server version (${server}).`,
-  },
-  limit: {
-    status: 'False',
-    reason: 'KubeletMinorVersionUnsupportedNextUpgrade',
-    words: (who) => `${who} not supported in the next OpenShift version upgrade.`,
-  },
-  allowed: {
-    status: 'True',
-    reason: 'KubeletMinorVersionSupportedNextUpgrade',
-    words: (who) =>
+type Verdict = [Condition['status'], reason: string, words: (subject: string, server: string) => string]
+
+const verdicts: Record<Exclude<Group, 'synced'>, Verdict> = {
+  behind: [
+    'False',
+    'Unsupported',
+    (who, server) => `Unsupported ${who} too far behind the target API server version (${server}).`,
+  ],
+  ahead: [
+    'Unknown',
+    'Ahead',
+    (who, server) => `Unsupported ${who} ahead of the target API server version (${server}).`,
+  ],
+  limit: [
+    'False',
+    'UnsupportedNextUpgrade',
+    (who) => `${who} not supported in the next OpenShift version upgrade.`,
+  ],
+  allowed: [
+    'True',
+    'SupportedNextUpgrade',
+    (who) =>
       `${who} behind the expected API server version; nevertheless supported in the next OpenShift version upgrade.`,
-  },
+  ],
 }
 
 function subject(nodes: readonly Node[]): string {

@@ -5,9 +5,8 @@ import {
   type ClusterVersion,
   ClusterVersions,
 } from '../../lib/kube/kinds/openshift-kinds.ts'
-import { seconds, whenRung } from '../machinery/controller.ts'
+import { claim, seconds, whenRung } from '../machinery/controller.ts'
 import {
-  type Claim,
   isTrue,
   minute,
   msSince,
@@ -75,7 +74,9 @@ async function judgedNow(
   version: ReadClusterVersion,
   operators: readonly ClusterOperator[],
 ): Promise<ReadClusterVersion> {
-  const observed = { version, operators, gates: await readGates(cx), acks: await readAcks(cx) }
+  const gates = await configMap(cx, 'admin-gates', gatesNamespace)
+  const acks = await configMap(cx, 'admin-acks', acksNamespace)
+  const observed = { version, operators, gates, acks }
   const conditions = withUpgradeable(version.status.conditions ?? [], observed, seconds(cx))
   const observedGeneration = version.metadata.generation ?? 1
   return { ...version, status: { ...version.status, observedGeneration, conditions } }
@@ -88,16 +89,12 @@ function updatesOf(cx: Platform, status: Status, channel: string, memory: Waits)
   return withUpdates(status, { channel, graph, at: seconds(cx) }, answers)
 }
 
-const readGates = (cx: Platform): Promise<ConfigMap | undefined> =>
-  configMap(cx, { name: 'admin-gates', namespace: gatesNamespace })
-const readAcks = (cx: Platform): Promise<ConfigMap | undefined> =>
-  configMap(cx, { name: 'admin-acks', namespace: acksNamespace })
-
 async function configMap(
   { reader }: Platform,
-  ref: { name: string; namespace: string },
+  name: string,
+  namespace: string,
 ): Promise<ConfigMap | undefined> {
-  const found = await reader.get(ConfigMaps, ref)
+  const found = await reader.get(ConfigMaps, { name, namespace })
   return found.is === 'object' ? found.object : undefined
 }
 
@@ -149,12 +146,13 @@ function withProgress(status: Status, operators: readonly ClusterOperator[], now
   const at = timestamp(now)
   const version = status.desired?.version ?? ''
   const [last, ...before] = status.history ?? []
-  const say = (claims: readonly Claim[]): Condition[] => withConditions(status.conditions ?? [], claims, at)
+  const say = (claims: readonly Condition[]): Condition[] =>
+    withConditions(status.conditions ?? [], claims, at)
   if (last?.state !== 'Partial') return { ...status, conditions: say(reconciling(version, operators)) }
   const done = operators.filter((operator) => isAt(operator, version)).length
   if (done < operators.length)
     return { ...status, conditions: say(updating(version, { operators, done, now })) }
-  const available = { type: 'Available', status: 'True', message: `Done applying ${version}` } as const
+  const available = claim('Available', 'True', undefined, `Done applying ${version}`)
   return {
     ...status,
     history: [{ ...last, state: 'Completed', completionTime: at }, ...before],
@@ -162,15 +160,11 @@ function withProgress(status: Status, operators: readonly ClusterOperator[], now
   }
 }
 
-const fine: Claim = { type: 'Failing', status: 'False' }
-const progressing = (status: 'True' | 'False', message: string, reason?: string): Claim => ({
-  type: 'Progressing',
-  status,
-  message,
-  ...(reason === undefined ? {} : { reason }),
-})
+const fine = claim('Failing', 'False')
+const progressing = (status: 'True' | 'False', message: string, reason?: string): Condition =>
+  claim('Progressing', status, reason, message)
 
-function reconciling(version: string, operators: readonly ClusterOperator[]): Claim[] {
+function reconciling(version: string, operators: readonly ClusterOperator[]): Condition[] {
   const degraded = degradedNames(operators)
   if (degraded.length === 0) return [fine, progressing('False', `Cluster version is ${version}`)]
   const message = `Error while reconciling ${version}: ${degradedWords(degraded)}`
@@ -180,7 +174,7 @@ function reconciling(version: string, operators: readonly ClusterOperator[]): Cl
 function updating(
   version: string,
   { operators, done, now }: { operators: readonly ClusterOperator[]; done: number; now: Date },
-): Claim[] {
+): Condition[] {
   const started = operators.filter(
     (o) => isTrue(o.status?.conditions, 'Progressing') || isTrue(o.status?.conditions, 'Degraded'),
   )
@@ -201,14 +195,8 @@ function updating(
   }
   const slow = over((name) => (name === 'machine-config' ? limit.slowMachines : limit.slow))
   if (slow.length > 0) {
-    const words = slowWords(slow)
-    const unsure = {
-      type: 'Failing',
-      status: 'Unknown',
-      reason: 'SlowClusterOperator',
-      message: words,
-    } as const
-    return [unsure, progressing('True', `${towards}, ${words}`, updatingReason(slow))]
+    const unsure = claim('Failing', 'Unknown', 'SlowClusterOperator', slowWords(slow))
+    return [unsure, progressing('True', `${towards}, ${unsure.message}`, updatingReason(slow))]
   }
   if (started.length === 0) return [fine, progressing('True', towards)]
   const waited = names(started)
@@ -233,13 +221,13 @@ const degradedWords = (of: readonly string[]): string =>
     `the cluster operators ${of.join(', ')} are degraded`,
   )
 
-function failing(of: readonly string[]): Claim {
+function failing(of: readonly string[]): Condition {
   const message = several(
     of,
     `Cluster operator ${of[0]} is degraded`,
     `Cluster operators ${of.join(', ')} are degraded`,
   )
-  return { type: 'Failing', status: 'True', reason: degradedReason(of), message }
+  return claim('Failing', 'True', degradedReason(of), message)
 }
 
 function slowWords(slow: readonly string[]): string {
@@ -270,17 +258,16 @@ function withUpgradeable(conditions: readonly Condition[], snapshot: Snapshot, a
   return withConditions(kept, claims, at)
 }
 
-function claimsOf(causes: readonly Cause[]): Claim[] {
+function claimsOf(causes: readonly Cause[]): Condition[] {
   const [only] = causes
   if (!only) return []
-  const own = { type: 'Upgradeable', status: 'False' as const }
-  if (causes.length === 1) return [{ ...own, reason: only.reason, message: only.message }]
+  if (causes.length === 1) return [claim('Upgradeable', 'False', only.reason, only.message)]
   const reasons = causes.map(({ reason }) => reason).join(',')
   const messages = causes.map(({ message }) => message).join('\n* ')
   const message = `Cluster should not be upgraded between minor versions for multiple reasons: ${reasons}\n* ${messages}`
   return [
-    { ...own, reason: 'MultipleReasons', message },
-    ...causes.map((cause): Claim => Object.assign({ status: 'False' as const }, cause)),
+    claim('Upgradeable', 'False', 'MultipleReasons', message),
+    ...causes.map(({ type, reason, message: why }) => claim(type, 'False', reason, why)),
   ]
 }
 
@@ -350,11 +337,7 @@ function unacknowledged(
 ): Cause | undefined {
   const type = 'UpgradeableAdminAckRequired'
   if (!gates)
-    return {
-      type,
-      reason: 'UnableToAccessAdminGatesConfigMap',
-      message: 'admin-gates configmap not found.',
-    }
+    return { type, reason: 'UnableToAccessAdminGatesConfigMap', message: 'admin-gates configmap not found.' }
   if (!acks)
     return { type, reason: 'UnableToAccessAdminAcksConfigMap', message: 'admin-acks configmap not found.' }
   const open = Object.entries(gates.data ?? {}).flatMap(

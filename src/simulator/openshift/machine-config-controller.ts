@@ -1,16 +1,17 @@
 import { ConfigMaps, type Node, Nodes } from '../../lib/kube/kinds/core-kinds.ts'
 import {
+  type ClusterOperator,
   ClusterOperators,
   type MachineConfig,
   MachineConfigs,
   type MachineConfigPool as Pool,
   MachineConfigPools as Pools,
 } from '../../lib/kube/kinds/openshift-kinds.ts'
-import { control, made, seconds, whenRung } from '../machinery/controller.ts'
+import { claim, control, made, seconds, whenRung } from '../machinery/controller.ts'
 import { ownerReference, share } from '../machinery/owned-pods.ts'
-import { type Claim, isTrue, type Platform, withConditions, writeStatus } from './platform-context.ts'
+import { isTrue, type Platform, withConditions, writeStatus } from './platform-context.ts'
 import { nodeNote, renderNote } from './machine-config-daemon.ts'
-import { condition, type KubeObject } from '../../lib/kube/object.ts'
+import { condition, type Condition, type KubeObject } from '../../lib/kube/object.ts'
 import { machineRelease, releaseImages, requiredLabel, roleLabel } from './openshift-objects.ts'
 import type { Release } from './openshift-shape.ts'
 import { createHash } from 'node:crypto'
@@ -21,22 +22,16 @@ const lag = 5000
 
 /** Keeps the status of pools, and says to nodes of those that are not paused which configuration they are to take, maxUnavailable at a time. */
 export function runPools(cx: Platform): Promise<void> {
-  return whenRung(
-    cx,
-    [{ kind: Pools }, { kind: Nodes }],
-    async () => {
-      const pools = await cx.reader.list(Pools)
-      const nodes = await cx.reader.list(Nodes)
-      for (const pool of pools)
-        await tend(
-          cx,
-          pool,
-          nodes.filter((node) => poolOf(node, pools) === pool),
-        )
-      return undefined
-    },
-    () => lag,
-  )
+  const watched = [{ kind: Pools }, { kind: Nodes }]
+  const tendAll = async (): Promise<void> => {
+    const pools = await cx.reader.list(Pools)
+    const nodes = await cx.reader.list(Nodes)
+    for (const pool of pools) {
+      const own = nodes.filter((node) => poolOf(node, pools) === pool)
+      await tend(cx, pool, own)
+    }
+  }
+  return whenRung(cx, watched, tendAll, () => lag)
 }
 
 async function tend(cx: Platform, pool: Pool, nodes: readonly Node[]): Promise<void> {
@@ -108,7 +103,7 @@ function poolStatus(pool: Pool, nodes: readonly Node[], at: string): Status {
     ...(done ? updatedClaims(config) : pendingClaims(pool, config)),
   ]
   return {
-    ...observed(metadata),
+    observedGeneration: metadata.generation ?? 1,
     ...(configuration && { configuration }),
     ...counts,
     conditions: withConditions(status.conditions ?? [], claims, at),
@@ -116,22 +111,9 @@ function poolStatus(pool: Pool, nodes: readonly Node[], at: string): Status {
   }
 }
 
-const observed = ({ generation = 1 }: Pool['metadata']): Pick<Status, 'observedGeneration'> => ({
-  observedGeneration: generation,
-})
-
 const isDegraded = (node: Node): boolean => note(node, nodeNote.state) === 'Degraded'
 
-function countsOf(
-  nodes: readonly Node[],
-  config: string,
-): {
-  machineCount: number
-  updatedMachineCount: number
-  readyMachineCount: number
-  unavailableMachineCount: number
-  degradedMachineCount: number
-} {
+function countsOf(nodes: readonly Node[], config: string) {
   const updated = nodes.filter((node) => isUpdated(node, config))
   return {
     machineCount: nodes.length,
@@ -142,39 +124,31 @@ function countsOf(
   }
 }
 
-function updatedClaims(config: string): Claim[] {
-  const message = `All nodes are updated with MachineConfig ${config}`
+function updatedClaims(config: string): Condition[] {
   return [
-    { type: 'Updated', status: 'True', reason: '', message },
-    { type: 'Updating', status: 'False', reason: '', message: '' },
+    claim('Updated', 'True', '', `All nodes are updated with MachineConfig ${config}`),
+    claim('Updating', 'False', '', ''),
   ]
 }
 
-function pendingClaims({ spec }: Pool, config: string): Claim[] {
-  const updating: Claim =
+function pendingClaims({ spec }: Pool, config: string): Condition[] {
+  const updating =
     spec?.paused === true
-      ? {
-          type: 'Updating',
-          status: 'False',
-          message: `Pool is paused; will not update to MachineConfig ${config}`,
-        }
-      : { type: 'Updating', status: 'True', message: `All nodes are updating to MachineConfig ${config}` }
-  return [
-    { type: 'Updated', status: 'False', reason: '', message: '' },
-    { reason: '', ...updating },
-  ]
+      ? claim('Updating', 'False', '', `Pool is paused; will not update to MachineConfig ${config}`)
+      : claim('Updating', 'True', '', `All nodes are updating to MachineConfig ${config}`)
+  return [claim('Updated', 'False', '', ''), updating]
 }
 
-function degradedClaims(nodes: readonly Node[]): Claim[] {
+function degradedClaims(nodes: readonly Node[]): Condition[] {
   const message = nodes
     .map((node) => `Node ${node.metadata.name} is reporting: ${JSON.stringify(note(node, nodeNote.reason))}`)
     .join(', ')
   const status = nodes.length > 0 ? 'True' : 'False'
   const reason = nodes.length > 0 ? `${nodes.length} nodes are reporting degraded status on sync` : ''
   return [
-    { type: 'RenderDegraded', status: 'False', reason: '', message: '' },
-    { type: 'NodeDegraded', status, reason, message },
-    { type: 'Degraded', status, reason: '', message },
+    claim('RenderDegraded', 'False', '', ''),
+    claim('NodeDegraded', status, reason, message),
+    claim('Degraded', status, '', message),
   ]
 }
 
@@ -238,33 +212,21 @@ export function runMachineConfigStatus(cx: Platform): Promise<void> {
     const operator = found.object
     const { status = {} } = operator
     const pools = await cx.reader.list(Pools)
-    const claims = [
-      ...operatorDegradedClaims(pools, { updating: isTrue(status.conditions, 'Progressing'), operator }),
-      ...upgradeableClaims(cx, pools),
-    ]
+    const claims = [...operatorDegradedClaims(pools, operator), ...upgradeableClaims(cx, pools)]
     const conditions = withConditions(status.conditions ?? [], claims, seconds(cx))
     await writeStatus(cx, ClusterOperators, operator, { ...status, conditions })
     return undefined
   })
 }
 
-type Snapshot = { updating: boolean; operator: Parameters<typeof condition>[0] }
-
 /** Others may have their own reasons for Degraded. */
-function operatorDegradedClaims(pools: readonly Pool[], { updating, operator }: Snapshot): Claim[] {
-  const why = failure(pools, updating)
-  const type = 'Degraded'
+function operatorDegradedClaims(pools: readonly Pool[], operator: ClusterOperator): Condition[] {
+  const why = failure(pools, isTrue(operator.status?.conditions, 'Progressing'))
   if (why !== undefined)
-    return [
-      {
-        type,
-        status: 'True',
-        reason: unwell,
-        message: `error during syncRequiredMachineConfigPools: ${why}`,
-      },
-    ]
-  if (condition(operator, type)?.reason !== unwell) return []
-  return [{ type, status: 'False', reason: 'AsExpected', message: '' }]
+    return [claim('Degraded', 'True', unwell, `error during syncRequiredMachineConfigPools: ${why}`)]
+  return condition(operator, 'Degraded')?.reason === unwell
+    ? [claim('Degraded', 'False', 'AsExpected', '')]
+    : []
 }
 
 function failure(pools: readonly Pool[], updating: boolean): string | undefined {
@@ -283,14 +245,13 @@ function failure(pools: readonly Pool[], updating: boolean): string | undefined 
     : `required Pool ${which} is paused and cannot sync until it is unpaused`
 }
 
-function upgradeableClaims({ faults }: Platform, pools: readonly Pool[]): Claim[] {
+function upgradeableClaims({ faults }: Platform, pools: readonly Pool[]): Condition[] {
   if (faults.on.notUpgradeable?.some(({ operator }) => operator === operatorName) === true) return []
-  const type = 'Upgradeable'
   const message =
     'One or more machine config pools are degraded, please see `oc get mcp` for further details and resolve before upgrading'
   return pools.some(({ status }) => isTrue(status?.conditions, 'Degraded'))
-    ? [{ type, status: 'False', reason: 'DegradedPool', message }]
-    : [{ type, status: 'True', reason: 'AsExpected', message: '' }]
+    ? [claim('Upgradeable', 'False', 'DegradedPool', message)]
+    : [claim('Upgradeable', 'True', 'AsExpected', '')]
 }
 
 /** Makes one MachineConfig of each pool's sources and release, and has the pool ask for it; a paused one too (ocp 3.5). */

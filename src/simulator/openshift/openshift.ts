@@ -1,9 +1,8 @@
-import { ChangeSignal, type ControllerContext, untilAborted } from '../machinery/controller.ts'
+import { ChangeSignal, claim, type ControllerContext, untilAborted } from '../machinery/controller.ts'
 import type { Faults } from '../machinery/machinery-faults.ts'
 import { runClusterOperators, runKubeletSkew, versionsOf } from './cluster-operators.ts'
 import { runClusterVersion } from './cluster-version.ts'
 import {
-  type Claim,
   minute,
   type OpenShiftFaults,
   type Platform,
@@ -72,11 +71,11 @@ async function installPlatform(cx: Platform): Promise<void> {
 
 const stamp = (now: Date, ago: number): string => timestamp(new Date(now.getTime() - ago))
 
-const well: readonly Claim[] = [
-  { type: 'Available', status: 'True', reason: 'AsExpected', message: 'All is well' },
-  { type: 'Progressing', status: 'False', reason: 'AsExpected', message: '' },
-  { type: 'Degraded', status: 'False', reason: 'AsExpected', message: '' },
-  { type: 'Upgradeable', status: 'True', reason: 'AsExpected', message: '' },
+const well: readonly Condition[] = [
+  claim('Available', 'True', 'AsExpected', 'All is well'),
+  claim('Progressing', 'False', 'AsExpected', ''),
+  claim('Degraded', 'False', 'AsExpected', ''),
+  claim('Upgradeable', 'True', 'AsExpected', ''),
 ]
 
 function installed(
@@ -103,12 +102,12 @@ function versionStatus(cx: Platform, { metadata }: ClusterVersion): ClusterVersi
 }
 
 function settled(version: string, since: string): Condition[] {
-  const claims: readonly Claim[] = [
-    { type: 'Available', status: 'True', message: `Done applying ${version}` },
-    { type: 'Failing', status: 'False' },
-    { type: 'Progressing', status: 'False', message: `Cluster version is ${version}` },
-    { type: 'ReleaseAccepted', status: 'True', reason: 'PayloadLoaded', message: 'Payload loaded' },
-    { type: 'ImplicitlyEnabledCapabilities', status: 'False', reason: 'AsExpected' },
+  const claims: readonly Condition[] = [
+    claim('Available', 'True', undefined, `Done applying ${version}`),
+    claim('Failing', 'False'),
+    claim('Progressing', 'False', undefined, `Cluster version is ${version}`),
+    claim('ReleaseAccepted', 'True', 'PayloadLoaded', 'Payload loaded'),
+    claim('ImplicitlyEnabledCapabilities', 'False', 'AsExpected'),
   ]
   return withConditions([], claims, since)
 }

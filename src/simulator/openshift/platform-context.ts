@@ -75,25 +75,21 @@ interface NotUpgradeable {
   message: string
 }
 
-/** A condition that is to be true from now on; the time of its last change follows by itself. */
-export type Claim = Pick<Condition, 'type' | 'status'> & { reason?: string; message?: string }
-
-/** With that condition set; its transition time is that of the last change of status. `at`: RFC 3339. */
-export function withCondition(conditions: readonly Condition[], claim: Claim, at: string): Condition[] {
-  const before = conditions.find(({ type }) => type === claim.type)
-  const unchanged = before !== undefined && before.status === claim.status
-  const lastTransitionTime = (unchanged ? before.lastTransitionTime : undefined) ?? at
-  const next: Condition = { ...claim, lastTransitionTime }
-  if (!before) return [...conditions, next]
-  return conditions.map((c) => (c === before ? next : c))
-}
-
+/** With those conditions set; the transition time of each is that of the last change of status. `at`: RFC 3339. */
 export function withConditions(
   conditions: readonly Condition[],
-  claims: readonly Claim[],
+  claims: readonly Condition[],
   at: string,
 ): Condition[] {
-  return claims.reduce<Condition[]>((all, claim) => withCondition(all, claim, at), [...conditions])
+  return claims.reduce<Condition[]>(
+    (all, said) => {
+      const before = all.find(({ type }) => type === said.type)
+      const since = before?.status === said.status ? before.lastTransitionTime : undefined
+      const next = { ...said, lastTransitionTime: since ?? at }
+      return before ? all.map((c) => (c === before ? next : c)) : [...all, next]
+    },
+    [...conditions],
+  )
 }
 
 export function isTrue(conditions: readonly Condition[] | undefined, type: string): boolean {

@@ -3,6 +3,7 @@ import { ConfigMaps } from '../../lib/kube/kinds/core-kinds.ts'
 import { type KubeVirt, KubeVirts } from '../../lib/kube/kinds/kubevirt-kinds.ts'
 import {
   between,
+  claim,
   type ControllerContext,
   sameStatus,
   seconds,
@@ -318,12 +319,7 @@ const words = {
   failed: { Available: 'False', Progressing: 'False', Degraded: 'True' },
 } as const
 
-const created = {
-  type: 'Created',
-  status: 'True',
-  reason: 'AllResourcesCreated',
-  message: 'All resources were created.',
-} as const
+const created = claim('Created', 'True', 'AllResourcesCreated', 'All resources were created.')
 
 /** The conditions of the CR in a situation. `synced` adds Created. */
 function conditionsIn(
