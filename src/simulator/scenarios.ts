@@ -90,7 +90,7 @@ function scenarioOf({ cluster, later, ...told }: Told): Scenario {
     ...told,
     cluster: Object.fromEntries(shape) as ClusterShape,
     ...(heals && { later: heals }),
-  } as Scenario
+  }
 }
 
 /** Everything that `kvup demo --scenario` knows; the first is the default. */

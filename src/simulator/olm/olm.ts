@@ -157,7 +157,7 @@ function verdict(versions: readonly Csv[], next: string): Said[string] {
     const { name: operator, namespace } = metadata
     return `- maximum supported OCP version for ${namespace}/${operator} is ${limit}`
   })
-  const message = `Csvs blocking minor version upgrades to ${next}.0 or higher:\n${lines.join('\n')}`
+  const message = `ClusterServiceVersions blocking minor version upgrades to ${next}.0 or higher:\n${lines.join('\n')}`
   return { status: 'False', reason: 'IncompatibleOperatorsInstalled', message }
 }
 

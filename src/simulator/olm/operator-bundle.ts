@@ -13,7 +13,7 @@ import {
   type ClusterServiceVersion as Csv,
   ClusterServiceVersions as Csvs,
 } from '../../lib/kube/kinds/operator-kinds.ts'
-import type { KubeObject } from '../../lib/kube/object.ts'
+import type { Kind, KubeObject } from '../../lib/kube/object.ts'
 import { hyperConvergedDefinition } from '../hyperconverged/hyperconverged-crd.ts'
 import { components, definitionOf } from '../hyperconverged/hyperconverged-components.ts'
 import { kubeVirtDefinition } from '../virt-operator/kubevirt-crds.ts'
@@ -154,26 +154,26 @@ const permissions = new WeakMap<object, KubeObject[]>()
 /** What OLM makes of the permissions that a CSV wants, account by account. CSVs come frozen from the store. */
 export function permissionsOf(csv: Csv): KubeObject[] {
   const { spec = {} } = csv
-  const made = permissions.get(spec) ?? permissionsIn(csv)
-  if (Object.isFrozen(spec)) permissions.set(spec, made)
-  return made
+  const known = permissions.get(spec) ?? permissionsIn(csv)
+  if (Object.isFrozen(spec)) permissions.set(spec, known)
+  return known
 }
 
 function permissionsIn(csv: Csv): KubeObject[] {
   const { permissions: within = [], clusterPermissions: everywhere = [] } = csv.spec?.install?.spec ?? {}
-  const names = new Set([...within, ...everywhere].map((one) => one.serviceAccountName ?? ''))
   const { namespace } = csv.metadata
-  const made: KubeObject[] = []
-  for (const name of names) {
-    const { apiVersion, kind } = ServiceAccounts
-    made.push({ apiVersion, kind, metadata: { name, ...(namespace !== undefined && { namespace }) } })
-    for (const { serviceAccountName, rules = [] } of within)
-      if (serviceAccountName === name)
-        made.push(...roleAndBinding(csv, { account: name, rules, within: namespace }))
-    for (const { serviceAccountName, rules = [] } of everywhere)
-      if (serviceAccountName === name) made.push(...roleAndBinding(csv, { account: name, rules }))
-  }
-  return made
+  const names = new Set([...within, ...everywhere].map((one) => one.serviceAccountName ?? ''))
+  return [...names].flatMap((name) => {
+    const rulesIn = (all: typeof within) =>
+      all.filter(({ serviceAccountName }) => serviceAccountName === name)
+    return [
+      made(ServiceAccounts, { metadata: { name, namespace } }),
+      ...rulesIn(within).flatMap(({ rules = [] }) =>
+        roleAndBinding(csv, { account: name, rules, within: namespace }),
+      ),
+      ...rulesIn(everywhere).flatMap(({ rules = [] }) => roleAndBinding(csv, { account: name, rules })),
+    ]
+  })
 }
 
 function roleAndBinding(
@@ -267,40 +267,27 @@ function accountsOf(bundle: BundleShape): Account[] {
   ]
 }
 
-const aaq = { apiVersion: 'aaq.kubevirt.io/v1alpha1', kind: 'AAQ', plural: 'aaqs', namespaced: false }
-const hostPath = {
-  apiVersion: 'hostpathprovisioner.kubevirt.io/v1beta1',
-  kind: 'HostPathProvisioner',
-  plural: 'hostpathprovisioners',
-  namespaced: false,
-}
-const migController = {
-  apiVersion: 'migrations.kubevirt.io/v1alpha1',
-  kind: 'MigController',
-  plural: 'migcontrollers',
-  namespaced: false,
-}
-const inFlight = [
-  ['InFlightOperation', 'inflightoperations'],
-  ['OperationRuleSet', 'operationrulesets'],
-].map(([kind = '', plural = '']) => ({
-  apiVersion: 'ifo.kubevirt.io/v1alpha1',
+const customKind = (kind: string, apiVersion: string, namespaced = false): Kind => ({
+  apiVersion,
   kind,
-  plural,
-  namespaced: true,
-}))
+  plural: `${kind.toLowerCase()}s`,
+  namespaced,
+})
 
 function definitionsOf(bundle: BundleShape): CustomResourceDefinition[] {
   const [cdi, network, ssp] = components.map(({ kind }) => definitionOf(kind))
+  const later = ['InFlightOperation', 'OperationRuleSet'].map((kind) =>
+    customKind(kind, 'ifo.kubevirt.io/v1alpha1', true),
+  )
   const all = [
-    definitionOf(aaq),
+    definitionOf(customKind('AAQ', 'aaq.kubevirt.io/v1alpha1')),
     network,
     cdi,
     hyperConvergedDefinition({ ...bundle.crd, conversion: 'None' }),
-    definitionOf(hostPath),
-    ...(isLater(bundle) ? inFlight.map(definitionOf) : []),
+    definitionOf(customKind('HostPathProvisioner', 'hostpathprovisioner.kubevirt.io/v1beta1')),
+    ...(isLater(bundle) ? later.map((kind) => definitionOf(kind)) : []),
     kubeVirtDefinition(bundle.kubevirt),
-    definitionOf(migController),
+    definitionOf(customKind('MigController', 'migrations.kubevirt.io/v1alpha1')),
     ssp,
   ]
   return all.flatMap((one) => one ?? [])

@@ -173,11 +173,13 @@ export function runKubeletSkew(cx: Platform): Promise<void> {
       const conditions = withConditions(server.status?.conditions ?? [], [skew], seconds(cx))
       await writeStatus(cx, KubeApiServers, server, { ...server.status, conditions })
     }
-    if (cx.faults.on.notUpgradeable?.some(({ operator }) => operator === kubeApiServer) === true) return
+    if (cx.faults.on.notUpgradeable?.some(({ operator }) => operator === kubeApiServer) === true)
+      return undefined
     const { status, reason, message } = skew
     const because = status === 'True' ? 'AsExpected' : `KubeletMinorVersion_${reason}`
     const sum = claim('Upgradeable', status, because, `${type}: ${message}`)
     await writeStatus(cx, ClusterOperators, found.object, withClaim(cx, found.object, sum))
+    return undefined
   })
 }
 

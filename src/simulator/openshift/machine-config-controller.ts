@@ -235,14 +235,14 @@ function failure(pools: readonly Pool[], updating: boolean): string | undefined 
     const { machineCount, readyMachineCount, updatedMachineCount, unavailableMachineCount } =
       degraded.status ?? {}
     const counts = `total: ${machineCount}, ready ${readyMachineCount}, updated: ${updatedMachineCount}, unavailable: ${unavailableMachineCount}`
-    return `Pool ${degraded.metadata.name} is not ready, retrying. Status: (pool degraded: true ${counts})`
+    return `MachineConfigPool ${degraded.metadata.name} is not ready, retrying. Status: (pool degraded: true ${counts})`
   }
   const paused = pools.find((pool) => isRequired(pool) && pool.spec?.paused === true)
   if (!paused || !updating) return undefined
   const which = paused.metadata.name
   return isTrue(paused.status?.conditions, 'Updated')
-    ? `the required Pool ${which} was paused with no pending updates; no further syncing will occur until it is unpaused`
-    : `required Pool ${which} is paused and cannot sync until it is unpaused`
+    ? `the required MachineConfigPool ${which} was paused with no pending updates; no further syncing will occur until it is unpaused`
+    : `required MachineConfigPool ${which} is paused and cannot sync until it is unpaused`
 }
 
 function upgradeableClaims({ faults }: Platform, pools: readonly Pool[]): Condition[] {
