@@ -11,6 +11,7 @@ import {
   defaultVersion,
   initialObjects,
   kindsOf,
+  manifestOptions,
   namespaceOf,
 } from './cluster-shape.ts'
 import { Faults, type MachineryFaults } from './machinery/machinery-faults.ts'
@@ -19,10 +20,10 @@ import { type ControllerContext, seeded } from './machinery/controller.ts'
 import { PodLogs, type Program, runKubelet, servePodLogs } from './machinery/kubelet.ts'
 import { serveMonitoring } from './openshift/monitoring.ts'
 import { serveReleaseVersion } from './openshift/cluster-operators.ts'
-import { type ManifestOptions, operatorManifest } from './virt-operator/kubevirt-operator-manifest.ts'
+import { operatorManifest } from './virt-operator/kubevirt-operator-manifest.ts'
 import { storeOldVersions } from './virt-operator/kubevirt-crds.ts'
 import { serveVirtApi } from './virt-operator/virt-api.ts'
-import { type HyperConvergedFaults, selfContext } from './hyperconverged/hyperconverged-context.ts'
+import { type HyperConvergedFaults, type Self, selfContext } from './hyperconverged/hyperconverged-context.ts'
 import type { OlmFaults } from './olm/olm-context.ts'
 import type { OpenShiftFaults } from './openshift/platform-context.ts'
 import type { OperatorFaults } from './virt-operator/virt-operator-context.ts'
@@ -144,15 +145,6 @@ async function updateLater(
   }
 }
 
-function manifestOptions(shape: ClusterShape): ManifestOptions {
-  const { registry, pinned } = shape
-  return {
-    ...(registry === undefined ? {} : { registry }),
-    ...(pinned === undefined ? {} : { pinned }),
-    namespace: namespaceOf(shape),
-  }
-}
-
 /** All that can go wrong in a simulated cluster, its API apart. Those of a layer that is not there do nothing. */
 export type SimulationFaults = OperatorFaults & HyperConvergedFaults & OlmFaults & OpenShiftFaults
 
@@ -237,33 +229,18 @@ export class ControllerManager {
   #operators(): Promise<void>[] {
     const { shape, faults, namespace } = this.#world
     const { hyperconverged, olm, openshift } = shape
-    const account = `system:serviceaccount:${namespace}:hyperconverged-cluster-operator`
-    return [
-      ...(hyperconverged && olm === undefined
-        ? [runHyperConverged(this.#own('hyperconverged-cluster-operator', account), hyperconverged, faults)]
-        : []),
-      ...(olm
-        ? [
-            runOlm(
-              this.#own('olm', 'system:serviceaccount:openshift-operator-lifecycle-manager:olm'),
-              olm,
-              faults,
-            ),
-          ]
-        : []),
-      ...(openshift
-        ? [
-            runOpenShift(
-              this.#own(
-                'cluster-version-operator',
-                'system:serviceaccount:openshift-cluster-version:default',
-              ),
-              openshift,
-              faults,
-            ),
-          ]
-        : []),
-    ]
+    const as = (manager: string, account: string) => this.#own(manager, `system:serviceaccount:${account}`)
+    const running: Promise<void>[] = []
+    if (hyperconverged && olm === undefined) {
+      const cx = as('hyperconverged-cluster-operator', `${namespace}:hyperconverged-cluster-operator`)
+      running.push(runHyperConverged(cx, hyperconverged, faults))
+    }
+    if (olm) running.push(runOlm(as('olm', 'openshift-operator-lifecycle-manager:olm'), olm, faults))
+    if (openshift) {
+      const cx = as('cluster-version-operator', 'openshift-cluster-version:default')
+      running.push(runOpenShift(cx, openshift, faults))
+    }
+    return running
   }
 
   #broken(error: unknown): void {
@@ -299,19 +276,15 @@ function programOf(pod: Pod, world: ProgramWorld): Program | undefined {
 }
 
 function kubeVirtProgram(component: string, world: ProgramWorld): Program | undefined {
-  const operator = (pod: Pod, signal: AbortSignal) =>
-    world.as('virt-operator', account(pod, 'kubevirt-operator'), signal)
+  const as = (pod: Pod, signal: AbortSignal, name = 'virt-operator') =>
+    world.as(name, account(pod, name.replace('virt-', 'kubevirt-')), signal)
   switch (component) {
     case 'virt-operator':
-      return (pod, signal) => endless(runOperator(operator(pod, signal), pod, world), signal)
+      return (pod, signal) => endless(runOperator(as(pod, signal), pod, world), signal)
     case 'virt-operator-strategy-dumper':
-      return (pod, signal) => dumpStrategy(operator(pod, signal), pod)
+      return (pod, signal) => dumpStrategy(as(pod, signal), pod)
     case 'virt-controller':
-      return (pod, signal) =>
-        endless(
-          runVirtController(world.as('virt-controller', account(pod, 'kubevirt-controller'), signal), pod),
-          signal,
-        )
+      return (pod, signal) => endless(runVirtController(as(pod, signal, 'virt-controller'), pod), signal)
     default:
       return undefined
   }
@@ -319,16 +292,16 @@ function kubeVirtProgram(component: string, world: ProgramWorld): Program | unde
 
 function hyperConvergedProgram(name: string, world: ProgramWorld): Program | undefined {
   const { faults } = world
-  const own = (pod: Pod, signal: AbortSignal) => {
-    const cx = world.as(name, account(pod, name), signal)
-    return selfContext({ ...cx, wakes: (notify) => faults.onChange(notify, signal) }, pod, faults)
-  }
-  if (name === podNames.operator)
-    return (pod, signal) => endless(runHyperConvergedOperator(own(pod, signal)), signal)
-  if (name === podNames.webhook) return (pod, signal) => endless(runConversion(own(pod, signal)), signal)
   const component = components.find(({ operator }) => operator === name)
-  if (component === undefined) return undefined
-  return (pod, signal) => endless(runComponentOperator(own(pod, signal), component), signal)
+  const run = component
+    ? (cx: Self) => runComponentOperator(cx, component)
+    : { [podNames.operator]: runHyperConvergedOperator, [podNames.webhook]: runConversion }[name]
+  if (run === undefined) return undefined
+  return (pod, signal) => {
+    const cx = world.as(name, account(pod, name), signal)
+    const wakes = (notify: () => void) => faults.onChange(notify, signal)
+    return endless(run(selfContext({ ...cx, wakes }, pod, faults)), signal)
+  }
 }
 
 const account = ({ metadata }: Pod, name: string): string =>

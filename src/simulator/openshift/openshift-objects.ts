@@ -162,20 +162,32 @@ function machine(platform: Machines, pool: string, name: string): Node {
   const alone = isCompact(platform)
   // virt-operator's own pods tolerate this key and not `master`, which says the same.
   const taints = [{ key: 'node-role.kubernetes.io/control-plane', effect: 'NoSchedule' }]
+  const labels = {
+    ...(isMaster ? controlPlane : {}),
+    ...(isMaster && !alone ? {} : { ...role('worker'), ...schedulable }),
+    ...(isMaster || pool === 'worker' ? {} : role(pool)),
+  }
+  const node = machineNode(name, labels, { size: resources, nodeInfo: nodeInfo(platform) })
+  return { ...node, spec: isMaster && !alone ? { taints } : {} }
+}
+
+type NodeStatus = NonNullable<Node['status']>
+
+/** A Linux machine of that name and size. */
+export function machineNode(
+  name: string,
+  labels: Record<string, string>,
+  { size, nodeInfo: info }: { size: Record<string, string>; nodeInfo: NonNullable<NodeStatus['nodeInfo']> },
+): Node {
+  const own = { 'kubernetes.io/hostname': name, 'kubernetes.io/os': 'linux', 'kubernetes.io/arch': 'amd64' }
   return made(Nodes, {
-    metadata: {
-      name,
-      labels: {
-        'kubernetes.io/hostname': name,
-        'kubernetes.io/os': 'linux',
-        'kubernetes.io/arch': 'amd64',
-        ...(isMaster ? controlPlane : {}),
-        ...(isMaster && !alone ? {} : { ...role('worker'), ...schedulable }),
-        ...(isMaster || pool === 'worker' ? {} : role(pool)),
-      },
+    metadata: { name, labels: { ...own, ...labels } },
+    status: {
+      capacity: size,
+      allocatable: size,
+      addresses: [{ type: 'Hostname', address: name }],
+      nodeInfo: info,
     },
-    spec: isMaster && !alone ? { taints } : {},
-    status: { ...size, addresses: [{ type: 'Hostname', address: name }], nodeInfo: nodeInfo(platform) },
   })
 }
 
@@ -185,9 +197,8 @@ function isCompact(platform: Machines): boolean {
 }
 
 const resources = { cpu: '16', memory: '64Gi', pods: '250', 'devices.kubevirt.io/kvm': '1k' }
-const size = { capacity: resources, allocatable: resources }
 
-function nodeInfo(platform: Machines): NonNullable<NonNullable<Node['status']>['nodeInfo']> {
+function nodeInfo(platform: Machines): NonNullable<NodeStatus['nodeInfo']> {
   const kubernetes = releaseOf(platform.graph, platform.version)?.kubernetes ?? '0.0.0'
   return { architecture: 'amd64', ...softwareOf(platform, { version: platform.version, kubernetes }) }
 }
