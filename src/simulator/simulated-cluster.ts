@@ -4,7 +4,6 @@ import type { Clock } from '../lib/kube/clock.ts'
 import { seed, Store } from './api/store.ts'
 import { type StoreClientOptions, storeCluster } from './api/store-client.ts'
 import { FastForward } from './simulated-clock.ts'
-import { runConversion, serveHyperConvergedWebhook } from './hyperconverged/hco-webhook.ts'
 import {
   type ClusterShape,
   defaultKubernetes,
@@ -18,7 +17,6 @@ import { Faults, type MachineryFaults } from './machinery/machinery-faults.ts'
 import { enforceQuotas, limitPods } from './machinery/resource-quotas.ts'
 import { type ControllerContext, seeded } from './machinery/controller.ts'
 import { PodLogs, type Program, runKubelet, servePodLogs } from './machinery/kubelet.ts'
-import { serveMonitoring } from './openshift/monitoring.ts'
 import { serveReleaseVersion } from './openshift/cluster-operators.ts'
 import { operatorManifest } from './virt-operator/kubevirt-operator-manifest.ts'
 import { storeOldVersions } from './virt-operator/kubevirt-crds.ts'
@@ -29,20 +27,31 @@ import type { OpenShiftFaults } from './openshift/platform-context.ts'
 import type { OperatorFaults } from './virt-operator/virt-operator-context.ts'
 import type { Scenario } from './scenarios.ts'
 import type { Pod } from '../lib/kube/kinds/workload-kinds.ts'
-import { runHyperConverged, runHyperConvergedOperator } from './hyperconverged/hco-operator.ts'
+import {
+  runConversion,
+  runHyperConverged,
+  runHyperConvergedOperator,
+  serveHyperConvergedWebhook,
+} from './hyperconverged/hco-operator.ts'
 import { unpackProgram } from './olm/bundle-unpacker.ts'
 import { runOlm } from './olm/olm.ts'
 import { runOpenShift } from './openshift/openshift.ts'
 import { components, runComponentOperator } from './hyperconverged/hyperconverged-components.ts'
 import { podNames } from './hyperconverged/hyperconverged-crd.ts'
 import { runOperator } from './virt-operator/virt-operator.ts'
-import { dumpStrategy } from './virt-operator/install-strategy.ts'
 import { runVirtController } from './virt-operator/virt-controller.ts'
-import { runApiServices, runEndpointSlices } from './machinery/services.ts'
-import { runDaemonSets, runDeployments, runReplicaSets } from './machinery/apps-controllers.ts'
-import { runJobs } from './machinery/jobs.ts'
+import {
+  runApiServices,
+  runDaemonSets,
+  runDeployments,
+  runEndpointSlices,
+  runJobs,
+  runReplicaSets,
+} from './machinery/apps-controllers.ts'
 import { runNodes } from './machinery/node-lifecycle.ts'
 import { runScheduler } from './machinery/scheduler.ts'
+import { dumpStrategy } from './virt-operator/managed-objects.ts'
+import { serveMonitoring } from './openshift/openshift-objects.ts'
 
 export interface Simulation extends ClusterShape {
   clock: Clock

@@ -3,12 +3,15 @@ import {
   DaemonSets,
   type Deployment,
   Deployments,
+  type Job,
+  Jobs,
   type Pod,
   Pods,
   type ReplicaSet,
   ReplicaSets,
 } from '../../lib/kube/kinds/workload-kinds.ts'
 import {
+  claim,
   control,
   type ControllerContext,
   made,
@@ -28,9 +31,13 @@ import {
   podsOf,
   share,
 } from './owned-pods.ts'
-import type { Condition, Kind, KubeObject } from '../../lib/kube/object.ts'
-import { type Node, Nodes } from '../../lib/kube/kinds/core-kinds.ts'
+import { type Condition, condition, type Kind, type KubeObject } from '../../lib/kube/object.ts'
+import { type EndpointSlice, EndpointSlices, type Node, Nodes } from '../../lib/kube/kinds/core-kinds.ts'
 import { toleratesNode } from './scheduler.ts'
+import { isDeepStrictEqual } from 'node:util'
+import { type ApiService, ApiServices } from '../../lib/kube/kinds/extension-kinds.ts'
+import type { Faults, MachineryFaults } from './machinery-faults.ts'
+import { timestamp } from '../api/object-lifecycle.ts'
 
 const hashLabel = 'pod-template-hash'
 
@@ -286,3 +293,218 @@ function daemonSetStatus(
 
 /** Label that tells which template a DaemonSet's pod was made from. */
 const revisionLabel = 'controller-revision-hash'
+
+const jobController = 'job-controller'
+
+/** Runs one pod for each Job and writes down how it ended. */
+export function runJobs(cx: ControllerContext): Promise<void> {
+  return control(cx, [{ kind: Jobs }, { kind: Pods, concerns: ownedBy('Job') }], async () => {
+    const again: number[] = []
+    for (const job of await cx.reader.list(Jobs)) again.push(...(await advance(cx, job)))
+    return again.length > 0 ? Math.min(...again) : undefined
+  })
+}
+
+/** In how many ms to look again. */
+async function advance(cx: ControllerContext, job: Job): Promise<number[]> {
+  if (job.metadata.deletionTimestamp !== undefined) return []
+  if (isThrough(job)) return await clear(cx, job)
+  const labels = { 'batch.kubernetes.io/job-name': job.metadata.name }
+  const pods = await podsOf(cx, job, labels)
+  const failed = pods.filter((pod) => pod.status?.phase === 'Failed')
+  if (pods.some((pod) => pod.status?.phase === 'Succeeded')) await complete(cx, job)
+  else if (failed.length > (job.spec?.backoffLimit ?? 6)) await giveUp(cx, job, failed.length)
+  else if (failed.length === pods.length) return await next(cx, job, { labels, failed })
+  return []
+}
+
+const isThrough = (job: Job): boolean =>
+  job.status?.completionTime !== undefined || condition(job, 'Failed')?.status === 'True'
+
+/** A Job that is over goes when its time to live has passed, where it has one. */
+async function clear(cx: ControllerContext, job: Job): Promise<number[]> {
+  const { ttlSecondsAfterFinished: ttl } = job.spec ?? {}
+  const ended = job.status?.completionTime ?? condition(job, 'Failed')?.lastTransitionTime
+  if (ttl === undefined || ended === undefined) return []
+  const left = Date.parse(ended) + ttl * 1000 - cx.clock.now().getTime()
+  if (left > 0) return [left]
+  await cx.writer.delete(Jobs, job.metadata)
+  return []
+}
+
+/** The next pod, after a pause that doubles with each one that failed. */
+async function next(
+  cx: ControllerContext,
+  job: Job,
+  { labels, failed }: { labels: Record<string, string>; failed: readonly Pod[] },
+): Promise<number[]> {
+  const ends = failed.map((pod) =>
+    Date.parse(pod.status?.containerStatuses?.[0]?.state?.terminated?.finishedAt ?? ''),
+  )
+  const due =
+    failed.length === 0 ? 0 : Math.max(...ends) + Math.min(10_000 * 2 ** (failed.length - 1), 360_000)
+  const wait = due - cx.clock.now().getTime()
+  if (wait > 0) return [wait]
+  await start(cx, job, { labels, failed: failed.length })
+  return []
+}
+
+async function giveUp(cx: ControllerContext, job: Job, failed: number): Promise<void> {
+  const at = seconds(cx)
+  const why = { reason: 'BackoffLimitExceeded', message: 'Job has reached the specified backoff limit' }
+  const ended = { type: 'Failed', status: 'True', ...why, lastTransitionTime: at, lastProbeTime: at } as const
+  await cx.writer.mergePatch(
+    Jobs,
+    job.metadata,
+    { status: { active: 0, failed, conditions: [ended] } },
+    'status',
+  )
+  await recordEvent(cx, job, jobController, ['Warning', why.reason, why.message])
+}
+
+async function start(
+  cx: ControllerContext,
+  job: Job,
+  { labels, failed }: { labels: Record<string, string>; failed: number },
+): Promise<void> {
+  const pod = await createPod(cx, job, {
+    template: job.spec?.template ?? {},
+    prefix: `${job.metadata.name}-`,
+    labels: { ...labels, 'job-name': job.metadata.name },
+    by: jobController,
+  })
+  const startTime = job.status?.startTime ?? seconds(cx)
+  const status = { active: 1, startTime, ...(failed > 0 && { failed }) }
+  await cx.writer.mergePatch(Jobs, job.metadata, { status }, 'status')
+  await recordEvent(cx, job, jobController, [
+    'Normal',
+    'SuccessfulCreate',
+    `Created pod: ${pod.metadata.name}`,
+  ])
+}
+
+async function complete(cx: ControllerContext, job: Job): Promise<void> {
+  const at = seconds(cx)
+  const reached = {
+    status: 'True',
+    reason: 'CompletionsReached',
+    message: 'Reached expected number of succeeded pods',
+    lastTransitionTime: at,
+    lastProbeTime: at,
+  } as const
+  const conditions = [
+    { type: 'SuccessCriteriaMet', ...reached },
+    { type: 'Complete', ...reached },
+  ]
+  const status = { active: 0, succeeded: 1, completionTime: at, conditions }
+  await cx.writer.mergePatch(Jobs, job.metadata, { status }, 'status')
+  await recordEvent(cx, job, jobController, ['Normal', 'Completed', 'Job completed'])
+}
+
+interface Service extends KubeObject {
+  spec?: { selector?: Record<string, string> }
+}
+
+const Services: Kind<Service> = { apiVersion: 'v1', kind: 'Service', plural: 'services', namespaced: true }
+
+/** Keeps one slice per Service that has a selector, with the pods that it selects. */
+export function runEndpointSlices(cx: ControllerContext): Promise<void> {
+  const watched = [{ kind: Services }, { kind: Pods, concerns: isInfrastructure }]
+  return control(cx, watched, async () => {
+    for (const service of await cx.reader.list(Services)) await keep(cx, service)
+    return undefined
+  })
+}
+
+/** Launcher pods come by the hundred and serve nobody. */
+function isInfrastructure({ metadata }: KubeObject): boolean {
+  const component = metadata.labels?.['kubevirt.io']
+  return component !== undefined && component !== 'virt-launcher'
+}
+
+async function keep(cx: ControllerContext, { metadata, spec }: Service): Promise<void> {
+  const { name, namespace } = metadata
+  const labels = Object.entries(spec?.selector ?? {}).map(([key, value]) => `${key}=${value}`)
+  if (labels.length === 0) return
+  const pods = await cx.reader.list(Pods, { namespace, labels: labels.join() })
+  const endpoints = pods.filter(({ status }) => status?.phase === 'Running').map(endpointOf)
+  const found = await cx.reader.get(EndpointSlices, { name, namespace })
+  if (found.is === 'object' && isDeepStrictEqual(found.object.endpoints ?? [], endpoints)) return
+  const slice: EndpointSlice = made(EndpointSlices, {
+    metadata: {
+      name,
+      namespace,
+      labels: { 'kubernetes.io/service-name': name },
+    },
+    addressType: 'IPv4',
+    endpoints,
+  })
+  if (found.is === 'object') await cx.writer.mergePatch(EndpointSlices, metadata, { endpoints })
+  else await cx.writer.create(EndpointSlices, slice)
+}
+
+function endpointOf(pod: Pod): NonNullable<EndpointSlice['endpoints']>[number] {
+  const { name, uid } = pod.metadata
+  return {
+    addresses: [pod.status?.podIP ?? '10.0.0.1'],
+    conditions: { ready: condition(pod, 'Ready')?.status === 'True' },
+    targetRef: { kind: 'Pod', name, ...(uid !== undefined && { uid }) },
+  }
+}
+
+/** The aggregator's word on each APIService with a Service: available while an endpoint of that is ready, and its certificate has not ended. */
+export function runApiServices(cx: ControllerContext, faults: Faults<MachineryFaults>): Promise<void> {
+  return control(cx, [{ kind: ApiServices }, { kind: EndpointSlices }, faults], async () => {
+    const services = (await cx.reader.list(ApiServices)).filter(({ spec }) => spec?.service)
+    if (services.length === 0) return undefined
+    const slices = await cx.reader.list(EndpointSlices)
+    for (const service of services) await judge(cx, service, { slices, expired: faults.on.expired ?? [] })
+    return undefined
+  })
+}
+
+interface Behind {
+  slices: readonly EndpointSlice[]
+  expired: readonly string[]
+}
+
+async function judge(cx: ControllerContext, service: ApiService, behind: Behind): Promise<void> {
+  const now = availability(service, behind, cx.clock.now())
+  const before = condition(service, now.type)
+  if (before?.status === now.status && before.reason === now.reason) return
+  const time = seconds(cx)
+  const conditions = [{ ...now, lastTransitionTime: time }]
+  await cx.writer.mergePatch(ApiServices, service.metadata, { status: { conditions } }, 'status')
+}
+
+function availability({ spec }: ApiService, { slices, expired }: Behind, at: Date): Condition {
+  const { namespace, name = '' } = spec?.service ?? {}
+  const ready = slices.some(
+    ({ metadata, endpoints }) =>
+      metadata.namespace === namespace &&
+      metadata.labels?.['kubernetes.io/service-name'] === name &&
+      endpoints?.some(({ conditions }) => conditions?.ready !== false),
+  )
+  if (ready && expired.includes(name)) return certificateEnded(spec, at)
+  return ready
+    ? { type: 'Available', status: 'True', reason: 'Passed', message: 'all checks passed' }
+    : claim(
+        'Available',
+        'False',
+        'MissingEndpoints',
+        `endpoints for service/${name} in "${namespace}" have no addresses with port name "https"`,
+      )
+}
+
+/** In the words of kube-aggregator, which verifies the answer to its discovery call against the CA bundle. */
+function certificateEnded(spec: ApiService['spec'], at: Date): Condition {
+  const url = `https://10.96.77.12:443/apis/${spec?.group}/${spec?.version}`
+  const now = timestamp(at)
+  const ended = timestamp(new Date(at.getTime() - 3_600_000))
+  return claim(
+    'Available',
+    'False',
+    'FailedDiscoveryCheck',
+    `failing or missing response from ${url}: Get "${url}": tls: failed to verify certificate: x509: certificate has expired or is not yet valid: current time ${now} is after ${ended}`,
+  )
+}

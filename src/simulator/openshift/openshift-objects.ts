@@ -1,6 +1,7 @@
 import { type ConfigMap, ConfigMaps, Namespaces, type Node, Nodes } from '../../lib/kube/kinds/core-kinds.ts'
-import type { Platform } from './platform-context.ts'
+import { listServed, minute, type OpenShiftFaults, type Platform, writeStatus } from './platform-context.ts'
 import {
+  type HealthCheckShape,
   nodeNames,
   type OpenShiftShape,
   type PoolShape,
@@ -18,19 +19,26 @@ import {
   type MachineConfig,
   type MachineConfigPool,
   MachineConfigs,
+  type MachineHealthCheck,
   MachineHealthChecks,
+  type NodeHealthCheck,
   NodeHealthChecks,
   NodeMaintenances,
   OldNodeMaintenances,
   MachineConfigPools as Pools,
 } from '../../lib/kube/kinds/openshift-kinds.ts'
-import type { Kind, KubeObject } from '../../lib/kube/object.ts'
-import { healthCheckObject } from './machine-health-checks.ts'
-import { monitoring, monitoringService } from './monitoring.ts'
+import { condition, type Kind, type KubeObject } from '../../lib/kube/object.ts'
 import { jsonPathColumns, nameColumn } from '../api/kinds/printer-columns.ts'
 import { custom, type SimKind } from '../api/kinds/sim-kind.ts'
 import table from './operators.json' with { type: 'json' }
-import { made } from '../machinery/controller.ts'
+import { control, made, recordEvent } from '../machinery/controller.ts'
+import { share } from '../machinery/owned-pods.ts'
+import { VirtualMachineInstances } from '../../lib/kube/kinds/kubevirt-kinds.ts'
+import { Refusal } from '../api/api-refusal.ts'
+import { Services } from '../api/subresources.ts'
+import type { Store } from '../api/store.ts'
+import type { Faults } from '../machinery/machinery-faults.ts'
+import { outdatedLabel } from '../virt-operator/vmi-controller.ts'
 
 /** Where cluster-version tells machine-config which release machines are to be of. */
 export const releaseImages = {
@@ -314,4 +322,168 @@ export function openShiftKinds({ version }: Pick<OpenShiftShape, 'version'>): Si
   const { major, minor } = releaseNumber(version)
   const isOld = major === 4 && minor <= 10
   return [...platformKinds, ...(isOld ? [kind(OldNodeMaintenances, ['nm'], maintenance)] : [])]
+}
+
+const patience = 5 * minute
+const beat = 30_000
+const machineRole = 'machine.openshift.io/cluster-api-machine-role'
+/** What stops a MachineHealthCheck, whatever its value. */
+const pausedNote = 'cluster.x-k8s.io/paused'
+
+/**
+ * Takes a node that was not Ready for five minutes for lost, and its machine away, unless the check is paused or too many nodes are
+ * not well (night E7): what a reboot looks like to it that takes its time.
+ */
+export function runHealthChecks(cx: Platform): Promise<void> {
+  const watched = [{ kind: Nodes }, { kind: MachineHealthChecks }, { kind: NodeHealthChecks }]
+  return control(cx, watched, async () => {
+    const nodes = await cx.reader.list(Nodes)
+    const machineChecks = await listServed(cx, MachineHealthChecks)
+    const nodeChecks = await listServed(cx, NodeHealthChecks)
+    for (const check of machineChecks) await machineCheck(cx, check, nodes)
+    for (const check of nodeChecks) await nodeCheck(cx, check, nodes)
+    return nodes.every(isReady) ? undefined : beat
+  })
+}
+
+const isReady = (node: Node): boolean => condition(node, 'Ready')?.status === 'True'
+
+function isLost(cx: Platform, node: Node): boolean {
+  const ready = condition(node, 'Ready')
+  if (ready === undefined || ready.status === 'True') return false
+  return cx.clock.now().getTime() - Date.parse(ready.lastTransitionTime ?? '') >= patience
+}
+
+function selected(nodes: readonly Node[], labels: Record<string, string>): Node[] {
+  const wanted = Object.entries(labels)
+  return nodes.filter(({ metadata }) => wanted.every(([key, value]) => metadata.labels?.[key] === value))
+}
+
+/** Machines have no objects here: a role among them is the role of nodes. */
+async function machineCheck(cx: Platform, check: MachineHealthCheck, nodes: readonly Node[]): Promise<void> {
+  const role = check.spec?.selector?.matchLabels?.[machineRole] ?? ''
+  const own = selected(nodes, { [`node-role.kubernetes.io/${role}`]: '' })
+  const unwell = own.filter((node) => !isReady(node)).length
+  const most = share(check.spec?.maxUnhealthy ?? '100%', own.length, 'down')
+  const remediationsAllowed = Math.max(0, most - unwell)
+  const status = { expectedMachines: own.length, currentHealthy: own.length - unwell, remediationsAllowed }
+  await writeStatus(cx, MachineHealthChecks, check, { ...check.status, ...status })
+  const paused = check.metadata.annotations?.[pausedNote] !== undefined
+  if (!paused && unwell <= most) await remediate(cx, check, own)
+}
+
+async function nodeCheck(cx: Platform, check: NodeHealthCheck, nodes: readonly Node[]): Promise<void> {
+  const { selector, pauseRequests = [], minHealthy = '51%' } = check.spec ?? {}
+  const own = selected(nodes, selector?.matchLabels ?? {})
+  const healthyNodes = own.filter(isReady).length
+  const paused = pauseRequests.length > 0
+  const enough = healthyNodes >= share(minHealthy, own.length, 'up')
+  const phase = paused ? 'Paused' : 'Enabled'
+  await writeStatus(cx, NodeHealthChecks, check, {
+    ...check.status,
+    phase,
+    observedNodes: own.length,
+    healthyNodes,
+  })
+  if (!paused && enough) await remediate(cx, check, own)
+}
+
+async function remediate(
+  cx: Platform,
+  check: MachineHealthCheck | NodeHealthCheck,
+  nodes: readonly Node[],
+): Promise<void> {
+  for (const node of nodes.filter((one) => isLost(cx, one))) {
+    const message = `Machine of node ${node.metadata.name} is deleted: the node has not been Ready for 5 minutes`
+    await recordEvent(cx, check, 'healthcheck', ['Warning', 'MachineDeleted', message])
+    await cx.writer.delete(Nodes, node.metadata)
+  }
+}
+
+const silent = ['Unknown', 'False']
+
+/** A check over the nodes of a pool, which takes a node for lost after five minutes (night E7). */
+function healthCheckObject(check: HealthCheckShape): MachineHealthCheck | NodeHealthCheck {
+  return check.kind === 'MachineHealthCheck' ? machineHealthCheck(check) : nodeHealthCheck(check)
+}
+
+function machineHealthCheck({ name, pool }: HealthCheckShape): MachineHealthCheck {
+  const spec = {
+    selector: { matchLabels: { 'machine.openshift.io/cluster-api-machine-role': pool } },
+    unhealthyConditions: silent.map((status) => ({ type: 'Ready', status, timeout: '300s' })),
+    maxUnhealthy: '40%',
+  }
+  const { apiVersion, kind } = MachineHealthChecks
+  return { apiVersion, kind, metadata: { name, namespace: 'openshift-machine-api' }, spec }
+}
+
+function nodeHealthCheck({ name, pool }: HealthCheckShape): NodeHealthCheck {
+  const spec = {
+    selector: { matchLabels: { [`node-role.kubernetes.io/${pool}`]: '' } },
+    unhealthyConditions: silent.map((status) => ({ type: 'Ready', status, duration: '300s' })),
+    minHealthy: '51%',
+  }
+  const { apiVersion, kind } = NodeHealthChecks
+  return { apiVersion, kind, metadata: { name }, spec }
+}
+
+const monitoring = { namespace: 'openshift-monitoring', name: 'thanos-querier' } as const
+
+/** A new one for each cluster. */
+const monitoringService = (): KubeObject & { spec: object } => ({
+  apiVersion: 'v1',
+  kind: 'Service',
+  metadata: { ...monitoring },
+  spec: { ports: [{ name: 'web', port: 9091, targetPort: 'web' }] },
+})
+
+/** How long it is pending (ocp 1.10). */
+const outdatedFor = 24 * 60 * minute
+
+/** The API server passes no token on, so kube-rbac-proxy in front of it refuses, as on a real platform; `open` is one where somebody took that away. */
+export function serveMonitoring(
+  store: Store,
+  { monitoring: access = 'guarded' }: OpenShiftShape,
+  faults: Faults<OpenShiftFaults>,
+): void {
+  const outdatedSince = whenOutdated(store)
+  store.onSubresource(Services, `proxy of ${monitoring.name}`, ({ parameters }) => {
+    if (access === 'guarded') throw new Refusal(401, '', 'Unauthorized')
+    if (parameters['path'] !== 'api/v1/alerts') throw new Refusal(404, '', '404 page not found')
+    const outdated = outdatedSince()
+    const age = outdated === undefined ? undefined : store.clock.now().getTime() - outdated
+    const alerts = [
+      alert({ name: 'Watchdog', severity: 'none', namespace: monitoring.namespace }),
+      alert({
+        name: 'AlertmanagerReceiversNotConfigured',
+        severity: 'warning',
+        namespace: monitoring.namespace,
+      }),
+      ...(faults.on.firing ?? []).map((one) => alert(one)),
+      ...(age === undefined
+        ? []
+        : [alert(outdatedAlert, age < outdatedFor ? ('pending' as const) : ('firing' as const))]),
+    ]
+    return { status: 'success', data: { alerts } }
+  })
+}
+
+const outdatedAlert = { name: 'OutdatedVirtualMachineInstanceWorkloads', severity: 'warning' }
+
+const alert = (
+  { name, ...labels }: { name: string; severity: string; namespace?: string },
+  state: 'firing' | 'pending' = 'firing',
+) => ({ labels: { alertname: name, ...labels }, annotations: {}, state, value: '1e+00' })
+
+/** Since when some VM has an older launcher, in ms; undefined: none has. */
+function whenOutdated(store: Store): () => number | undefined {
+  const outdated = new Set<string>()
+  let since: number | undefined
+  store.watch(VirtualMachineInstances, ({ type, object: { metadata } }) => {
+    const id = metadata.uid ?? metadata.name
+    if (type !== 'DELETED' && metadata.labels?.[outdatedLabel] !== undefined) outdated.add(id)
+    else outdated.delete(id)
+    since = outdated.size === 0 ? undefined : (since ?? store.clock.now().getTime())
+  })
+  return () => since
 }

@@ -9,9 +9,7 @@ import {
   withConditions,
   writeStatus,
 } from './platform-context.ts'
-import { runHealthChecks } from './machine-health-checks.ts'
-import { runNodeUpdates } from './machine-config-daemon.ts'
-import { runMachineConfigStatus, runPools, runRender } from './machine-config-controller.ts'
+import { runMachineConfigStatus, runNodeUpdates, runPools, runRender } from './machine-config-controller.ts'
 import { type OpenShiftShape, type PoolShape, releaseOf } from './openshift-shape.ts'
 import {
   type ClusterOperator,
@@ -24,7 +22,13 @@ import {
 } from '../../lib/kube/kinds/openshift-kinds.ts'
 import type { Condition } from '../../lib/kube/object.ts'
 import { platformRelease } from './cluster-updates.ts'
-import { infrastructureStatus, machineConfigPool, machineRelease, nodesOfPool } from './openshift-objects.ts'
+import {
+  infrastructureStatus,
+  machineConfigPool,
+  machineRelease,
+  nodesOfPool,
+  runHealthChecks,
+} from './openshift-objects.ts'
 import { Nodes } from '../../lib/kube/kinds/core-kinds.ts'
 import { timestamp } from '../api/object-lifecycle.ts'
 

@@ -23,8 +23,7 @@ import {
   operatorPod,
   type Pass,
 } from './virt-operator-context.ts'
-import { loadStrategy, strategyLabel } from './install-strategy.ts'
-import { ensure, supportObjects } from './managed-objects.ts'
+import { ensure, loadStrategy, strategyLabel, supportObjects } from './managed-objects.ts'
 import { extraComponents, syncOperands } from './operands.ts'
 import type { Condition, KubeObject } from '../../lib/kube/object.ts'
 
