@@ -1,3 +1,4 @@
+import type * as kube from './kinds.ts'
 import type { Cluster, ServerVersion } from '../lib/kube/cluster.ts'
 import type { KubeObject } from '../lib/kube/object.ts'
 import type { Clock } from '../lib/kube/clock.ts'
@@ -26,7 +27,6 @@ import type { OlmFaults } from './olm/olm-context.ts'
 import type { OpenShiftFaults } from './openshift/platform-context.ts'
 import type { OperatorFaults } from './virt-operator/virt-operator-context.ts'
 import type { Scenario } from './scenarios.ts'
-import type { Pod } from '../lib/kube/kinds/workload-kinds.ts'
 import {
   runConversion,
   runHyperConverged,
@@ -213,7 +213,7 @@ export class ControllerManager {
     }
     const machinery = {
       faults: world.faults,
-      programOf: (pod: Pod) => programOf(pod, programs),
+      programOf: (pod: kube.Pod) => programOf(pod, programs),
       broken: (error: unknown) => this.#broken(error),
     }
     const cx = this.#own('kube-controller-manager', 'system:kube-controller-manager')
@@ -279,13 +279,13 @@ interface ProgramWorld {
 }
 
 /** What a pod runs, by its labels; undefined where it is only a name. */
-function programOf(pod: Pod, world: ProgramWorld): Program | undefined {
+function programOf(pod: kube.Pod, world: ProgramWorld): Program | undefined {
   const { 'kubevirt.io': component = '', name = '' } = pod.metadata.labels ?? {}
   return kubeVirtProgram(component, world) ?? hyperConvergedProgram(name, world) ?? unpackProgram(pod, world)
 }
 
 function kubeVirtProgram(component: string, world: ProgramWorld): Program | undefined {
-  const as = (pod: Pod, signal: AbortSignal, name = 'virt-operator') =>
+  const as = (pod: kube.Pod, signal: AbortSignal, name = 'virt-operator') =>
     world.as(name, account(pod, name.replace('virt-', 'kubevirt-')), signal)
   switch (component) {
     case 'virt-operator':
@@ -313,7 +313,7 @@ function hyperConvergedProgram(name: string, world: ProgramWorld): Program | und
   }
 }
 
-const account = ({ metadata }: Pod, name: string): string =>
+const account = ({ metadata }: kube.Pod, name: string): string =>
   `system:serviceaccount:${metadata.namespace}:${name}`
 
 async function endless(work: Promise<void>, signal: AbortSignal): Promise<undefined> {
@@ -326,7 +326,7 @@ async function endless(work: Promise<void>, signal: AbortSignal): Promise<undefi
 
 interface Machinery {
   readonly faults: Faults<MachineryFaults>
-  readonly programOf: (pod: Pod) => Program | undefined
+  readonly programOf: (pod: kube.Pod) => Program | undefined
   readonly broken: (error: unknown) => void
 }
 

@@ -1,8 +1,5 @@
+import * as kube from '../kinds.ts'
 import type { Condition, Kind, KubeObject } from '../../lib/kube/object.ts'
-import {
-  type CustomResourceDefinition,
-  CustomResourceDefinitions,
-} from '../../lib/kube/kinds/extension-kinds.ts'
 import { custom, type SimKind } from '../api/kinds/sim-kind.ts'
 import { type ComponentKind, pollEvery, type Self } from './hyperconverged-context.ts'
 import { between, control, made, sameStatus, seconds } from '../machinery/controller.ts'
@@ -56,9 +53,9 @@ export function componentKinds(): SimKind[] {
 }
 
 /** As a bundle brings it: of whatever a resource holds. */
-export function definitionOf({ apiVersion, kind, plural, namespaced }: Kind): CustomResourceDefinition {
+export function definitionOf({ apiVersion, kind, plural, namespaced }: Kind): kube.CustomResourceDefinition {
   const [group = '', version = ''] = apiVersion.split('/')
-  return made(CustomResourceDefinitions, {
+  return made(kube.CustomResourceDefinitions, {
     metadata: { name: `${plural}.${group}` },
     spec: {
       group,

@@ -1,7 +1,6 @@
-import type { Pod } from '../../lib/kube/kinds/workload-kinds.ts'
+import * as kube from '../kinds.ts'
 import { type ControllerContext, seconds } from '../machinery/controller.ts'
 import type { Faults } from '../machinery/machinery-faults.ts'
-import { OperatorConditions } from '../../lib/kube/kinds/operator-kinds.ts'
 import type { Condition } from '../../lib/kube/object.ts'
 
 /** What a process of a bundle's operators knows of itself, by its environment. */
@@ -17,7 +16,7 @@ interface OperatorSelf {
   condition: string | undefined
 }
 
-function operatorSelf({ metadata, spec }: Pod): OperatorSelf {
+function operatorSelf({ metadata, spec }: kube.Pod): OperatorSelf {
   const [container] = spec?.containers ?? []
   const env = new Map((container?.env ?? []).map(({ name, value }) => [name, value]))
   return {
@@ -35,7 +34,11 @@ export interface Self extends ControllerContext {
   readonly faults: Faults<HyperConvergedFaults>
 }
 
-export function selfContext(cx: ControllerContext, pod: Pod, faults: Faults<HyperConvergedFaults>): Self {
+export function selfContext(
+  cx: ControllerContext,
+  pod: kube.Pod,
+  faults: Faults<HyperConvergedFaults>,
+): Self {
   return { ...cx, self: operatorSelf(pod), faults }
 }
 
@@ -63,7 +66,7 @@ export const upgradeable = {
 export async function sayUpgradeable(cx: Self, said: Said): Promise<void> {
   const { condition: name, namespace } = cx.self
   if (name === undefined) return
-  const found = await cx.reader.get(OperatorConditions, { name, namespace })
+  const found = await cx.reader.get(kube.OperatorConditions, { name, namespace })
   if (found.is !== 'object') return
   const before = found.object.spec?.conditions ?? []
   const last = before.find(({ type }) => type === 'Upgradeable')
@@ -71,7 +74,7 @@ export async function sayUpgradeable(cx: Self, said: Said): Promise<void> {
   const since = last?.status === said.status ? last.lastTransitionTime : undefined
   const next: Condition = { type: 'Upgradeable', ...said, lastTransitionTime: since ?? seconds(cx) }
   const conditions = [...before.filter(({ type }) => type !== 'Upgradeable'), next]
-  await cx.writer.mergePatch(OperatorConditions, { name, namespace }, { spec: { conditions } })
+  await cx.writer.mergePatch(kube.OperatorConditions, { name, namespace }, { spec: { conditions } })
 }
 
 const says = (last: Condition, { status, reason, message }: Said): boolean =>

@@ -1,15 +1,4 @@
-import {
-  type DaemonSet,
-  DaemonSets,
-  type Deployment,
-  Deployments,
-  type Job,
-  Jobs,
-  type Pod,
-  Pods,
-  type ReplicaSet,
-  ReplicaSets,
-} from '../../lib/kube/kinds/workload-kinds.ts'
+import * as kube from '../kinds.ts'
 import {
   claim,
   control,
@@ -32,10 +21,8 @@ import {
   share,
 } from './owned-pods.ts'
 import { type Condition, condition, type Kind, type KubeObject } from '../../lib/kube/object.ts'
-import { type EndpointSlice, EndpointSlices, type Node, Nodes } from '../../lib/kube/kinds/core-kinds.ts'
 import { toleratesNode } from './scheduler.ts'
 import { isDeepStrictEqual } from 'node:util'
-import { type ApiService, ApiServices } from '../../lib/kube/kinds/extension-kinds.ts'
 import type { Faults, MachineryFaults } from './machinery-faults.ts'
 import { timestamp } from '../api/object-lifecycle.ts'
 
@@ -56,10 +43,10 @@ const each =
 /** A pod of the set's template, told of in an event. */
 async function addPod(
   cx: ControllerContext,
-  set: DaemonSet | ReplicaSet,
+  set: kube.DaemonSet | kube.ReplicaSet,
   by: string,
   more: { labels?: Record<string, string>; nodeName?: string } = {},
-): Promise<Pod> {
+): Promise<kube.Pod> {
   const template = set.spec?.template ?? {}
   const pod = await createPod(cx, set, { template, prefix: `${set.metadata.name}-`, by, ...more })
   await recordEvent(cx, set, by, ['Normal', 'SuccessfulCreate', `Created pod: ${pod.metadata.name}`])
@@ -70,38 +57,50 @@ async function removePod(
   cx: ControllerContext,
   set: KubeObject,
   by: string,
-  { metadata }: Pod,
+  { metadata }: kube.Pod,
 ): Promise<void> {
-  await cx.writer.delete(Pods, metadata, { uid: metadata.uid })
+  await cx.writer.delete(kube.Pods, metadata, { uid: metadata.uid })
   await recordEvent(cx, set, by, ['Normal', 'SuccessfulDelete', `Deleted pod: ${metadata.name}`])
 }
 
 /** Rolls each Deployment from ReplicaSet to ReplicaSet, as maxSurge and maxUnavailable allow. */
 export function runDeployments(cx: ControllerContext): Promise<void> {
-  return control(cx, [{ kind: Deployments }, { kind: ReplicaSets }], each(cx, Deployments, roll))
+  return control(
+    cx,
+    [{ kind: kube.Deployments }, { kind: kube.ReplicaSets }],
+    each(cx, kube.Deployments, roll),
+  )
 }
 
-async function roll(cx: ControllerContext, deployment: Deployment): Promise<void> {
+async function roll(cx: ControllerContext, deployment: kube.Deployment): Promise<void> {
   const sets = await setsOf(cx, deployment)
   const hash = templateHash(deployment.spec?.template)
   const current =
     sets.find((set) => set.metadata.labels?.[hashLabel] === hash) ?? (await addSet(cx, deployment, hash))
   const old = sets.filter((set) => set !== current)
-  await mergeStatus(cx, Deployments, deployment, deploymentStatus(deployment, [current, ...old], seconds(cx)))
+  await mergeStatus(
+    cx,
+    kube.Deployments,
+    deployment,
+    deploymentStatus(deployment, [current, ...old], seconds(cx)),
+  )
   for (const move of nextMoves(deployment, current, old)) await scale(cx, deployment, move)
 }
 
-async function setsOf(cx: ControllerContext, { metadata, spec }: Deployment): Promise<ReplicaSet[]> {
+async function setsOf(
+  cx: ControllerContext,
+  { metadata, spec }: kube.Deployment,
+): Promise<kube.ReplicaSet[]> {
   const labels = asSelector(spec?.selector?.matchLabels ?? {})
-  const sets = await cx.reader.list(ReplicaSets, { namespace: metadata.namespace, labels })
+  const sets = await cx.reader.list(kube.ReplicaSets, { namespace: metadata.namespace, labels })
   return sets.filter((set) => set.metadata.ownerReferences?.some((o) => o.uid === metadata.uid) ?? false)
 }
 
-function addSet(cx: ControllerContext, deployment: Deployment, hash: string): Promise<ReplicaSet> {
+function addSet(cx: ControllerContext, deployment: kube.Deployment, hash: string): Promise<kube.ReplicaSet> {
   const { metadata, spec } = deployment
   const template = spec?.template ?? {}
   const labels = { ...template.metadata?.labels, [hashLabel]: hash }
-  const wanted = made(ReplicaSets, {
+  const wanted = made(kube.ReplicaSets, {
     metadata: {
       name: `${metadata.name}-${hash}`,
       namespace: metadata.namespace,
@@ -114,12 +113,12 @@ function addSet(cx: ControllerContext, deployment: Deployment, hash: string): Pr
       template: { ...template, metadata: { ...template.metadata, labels } },
     },
   })
-  return cx.writer.create(ReplicaSets, wanted)
+  return cx.writer.create(kube.ReplicaSets, wanted)
 }
 
-async function scale(cx: ControllerContext, deployment: Deployment, { set, to }: Move): Promise<void> {
+async function scale(cx: ControllerContext, deployment: kube.Deployment, { set, to }: Move): Promise<void> {
   const from = set.spec?.replicas ?? 0
-  await cx.writer.mergePatch(ReplicaSets, set.metadata, { spec: { replicas: to } })
+  await cx.writer.mergePatch(kube.ReplicaSets, set.metadata, { spec: { replicas: to } })
   await recordEvent(cx, deployment, 'deployment-controller', [
     'Normal',
     'ScalingReplicaSet',
@@ -129,10 +128,10 @@ async function scale(cx: ControllerContext, deployment: Deployment, { set, to }:
 
 /** The counts of a Deployment as its ReplicaSets have them, the current one first. */
 function deploymentStatus(
-  deployment: Deployment,
-  all: readonly ReplicaSet[],
+  deployment: kube.Deployment,
+  all: readonly kube.ReplicaSet[],
   now: string,
-): Deployment['status'] {
+): kube.Deployment['status'] {
   const count = (key: 'replicas' | 'readyReplicas' | 'availableReplicas') =>
     all.reduce((sum, set) => sum + (set.status?.[key] ?? 0), 0)
   const desired = deployment.spec?.replicas ?? 1
@@ -148,7 +147,7 @@ function deploymentStatus(
   }
 }
 
-function conditionsOf({ status }: Deployment, available: boolean, now: string): Condition[] {
+function conditionsOf({ status }: kube.Deployment, available: boolean, now: string): Condition[] {
   const word = available ? 'True' : 'False'
   const before = status?.conditions?.find((c) => c.type === 'Available')
   if (before?.status === word) return status?.conditions ?? []
@@ -167,12 +166,16 @@ function conditionsOf({ status }: Deployment, available: boolean, now: string): 
 
 /** A ReplicaSet and how many replicas it is to have. */
 interface Move {
-  set: ReplicaSet
+  set: kube.ReplicaSet
   to: number
 }
 
 /** What may be scaled now without more than maxSurge pods too many or maxUnavailable too few: first up, then down. Pure. */
-export function nextMoves(deployment: Deployment, current: ReplicaSet, old: readonly ReplicaSet[]): Move[] {
+export function nextMoves(
+  deployment: kube.Deployment,
+  current: kube.ReplicaSet,
+  old: readonly kube.ReplicaSet[],
+): Move[] {
   const desired = deployment.spec?.replicas ?? 1
   const { surge, unavailable } = limitsOf(deployment, desired)
   const total = replicas(current) + sum(old, replicas)
@@ -185,7 +188,7 @@ export function nextMoves(deployment: Deployment, current: ReplicaSet, old: read
 }
 
 /** Pods that serve nobody go first. */
-function scaleDown(old: readonly ReplicaSet[], most: number): Move[] {
+function scaleDown(old: readonly kube.ReplicaSet[], most: number): Move[] {
   let left = Math.max(0, most)
   const moves: Move[] = []
   for (const set of [...old].sort((a, b) => available(a) - available(b))) {
@@ -196,7 +199,7 @@ function scaleDown(old: readonly ReplicaSet[], most: number): Move[] {
   return moves
 }
 
-function limitsOf({ spec }: Deployment, desired: number): { surge: number; unavailable: number } {
+function limitsOf({ spec }: kube.Deployment, desired: number): { surge: number; unavailable: number } {
   const rolling = (spec?.strategy?.['rollingUpdate'] ?? {}) as {
     maxSurge?: number | string
     maxUnavailable?: number | string
@@ -206,18 +209,19 @@ function limitsOf({ spec }: Deployment, desired: number): { surge: number; unava
   return { surge, unavailable: surge === 0 && unavailable === 0 ? 1 : unavailable }
 }
 
-const replicas = (set: ReplicaSet): number => set.spec?.replicas ?? 0
-const available = (set: ReplicaSet): number => Math.min(replicas(set), set.status?.availableReplicas ?? 0)
-const sum = (sets: readonly ReplicaSet[], of: (set: ReplicaSet) => number): number =>
+const replicas = (set: kube.ReplicaSet): number => set.spec?.replicas ?? 0
+const available = (set: kube.ReplicaSet): number =>
+  Math.min(replicas(set), set.status?.availableReplicas ?? 0)
+const sum = (sets: readonly kube.ReplicaSet[], of: (set: kube.ReplicaSet) => number): number =>
   sets.reduce((all, set) => all + of(set), 0)
 
 /** Keeps as many pods of each ReplicaSet as it asks for. */
 export function runReplicaSets(cx: ControllerContext): Promise<void> {
-  const watched = [{ kind: ReplicaSets }, { kind: Pods, concerns: ownedBy('ReplicaSet') }]
-  return control(cx, watched, each(cx, ReplicaSets, syncReplicaSet))
+  const watched = [{ kind: kube.ReplicaSets }, { kind: kube.Pods, concerns: ownedBy('ReplicaSet') }]
+  return control(cx, watched, each(cx, kube.ReplicaSets, syncReplicaSet))
 }
 
-async function syncReplicaSet(cx: ControllerContext, set: ReplicaSet): Promise<void> {
+async function syncReplicaSet(cx: ControllerContext, set: kube.ReplicaSet): Promise<void> {
   const pods = (await podsOf(cx, set, set.spec?.selector?.matchLabels ?? {})).filter(isLiving)
   const wanted = set.spec?.replicas ?? 1
   for (let i = pods.length; i < wanted; i++) pods.push(await addPod(cx, set, replicaSetController))
@@ -225,7 +229,7 @@ async function syncReplicaSet(cx: ControllerContext, set: ReplicaSet): Promise<v
   for (const pod of leaving) await removePod(cx, set, replicaSetController, pod)
   const staying = pods.filter((pod) => !leaving.includes(pod))
   const ready = staying.filter(isReady).length
-  await mergeStatus(cx, ReplicaSets, set, {
+  await mergeStatus(cx, kube.ReplicaSets, set, {
     observedGeneration: set.metadata.generation ?? 1,
     replicas: staying.length,
     fullyLabeledReplicas: staying.length,
@@ -235,32 +239,43 @@ async function syncReplicaSet(cx: ControllerContext, set: ReplicaSet): Promise<v
 }
 
 const replicaSetController = 'replicaset-controller'
-const readyLast = (a: Pod, b: Pod): number => Number(isReady(a)) - Number(isReady(b))
+const readyLast = (a: kube.Pod, b: kube.Pod): number => Number(isReady(a)) - Number(isReady(b))
 
 const daemonSetController = 'daemonset-controller'
 
 /** Keeps one pod of each DaemonSet on every node that it tolerates, and rolls them maxUnavailable at a time. */
 export function runDaemonSets(cx: ControllerContext): Promise<void> {
-  const watched = [{ kind: DaemonSets }, { kind: Nodes }, { kind: Pods, concerns: ownedBy('DaemonSet') }]
-  return control(cx, watched, each(cx, DaemonSets, syncDaemonSet))
+  const watched = [
+    { kind: kube.DaemonSets },
+    { kind: kube.Nodes },
+    { kind: kube.Pods, concerns: ownedBy('DaemonSet') },
+  ]
+  return control(cx, watched, each(cx, kube.DaemonSets, syncDaemonSet))
 }
 
-async function syncDaemonSet(cx: ControllerContext, set: DaemonSet): Promise<void> {
-  const nodes = (await cx.reader.list(Nodes)).filter((node) => toleratesNode(set.spec?.template?.spec, node))
+async function syncDaemonSet(cx: ControllerContext, set: kube.DaemonSet): Promise<void> {
+  const nodes = (await cx.reader.list(kube.Nodes)).filter((node) =>
+    toleratesNode(set.spec?.template?.spec, node),
+  )
   const hash = templateHash(set.spec?.template)
   const pods = (await podsOf(cx, set, set.spec?.selector?.matchLabels ?? {})).filter((pod) => !isOver(pod))
   const served = new Set(pods.map((pod) => pod.spec?.nodeName))
-  const fresh: Pod[] = []
+  const fresh: kube.Pod[] = []
   const labels = { [revisionLabel]: hash }
   for (const { metadata } of nodes.filter((node) => !served.has(node.metadata.name)))
     fresh.push(await addPod(cx, set, daemonSetController, { labels, nodeName: metadata.name }))
   const leaving = fresh.length > 0 ? [] : leavingNow(set, nodes, pods, hash)
-  await mergeStatus(cx, DaemonSets, set, daemonSetStatus(set, nodes, [...pods, ...fresh], hash))
+  await mergeStatus(cx, kube.DaemonSets, set, daemonSetStatus(set, nodes, [...pods, ...fresh], hash))
   for (const pod of leaving) await removePod(cx, set, daemonSetController, pod)
 }
 
 /** Old pods that may go now: those that serve nobody first, then as many as maxUnavailable leaves. */
-function leavingNow(set: DaemonSet, nodes: readonly Node[], pods: readonly Pod[], hash: string): Pod[] {
+function leavingNow(
+  set: kube.DaemonSet,
+  nodes: readonly kube.Node[],
+  pods: readonly kube.Pod[],
+  hash: string,
+): kube.Pod[] {
   const most = Math.max(1, share(set.spec?.updateStrategy?.rollingUpdate?.maxUnavailable, nodes.length, 'up'))
   const staying = pods.filter((pod) => pod.metadata.deletionTimestamp === undefined)
   const unavailable = nodes.length - staying.filter(isReady).length
@@ -271,11 +286,11 @@ function leavingNow(set: DaemonSet, nodes: readonly Node[], pods: readonly Pod[]
 
 /** The counts of a DaemonSet as its pods have them. */
 function daemonSetStatus(
-  set: DaemonSet,
-  nodes: readonly Node[],
-  pods: readonly Pod[],
+  set: kube.DaemonSet,
+  nodes: readonly kube.Node[],
+  pods: readonly kube.Pod[],
   hash: string,
-): DaemonSet['status'] {
+): kube.DaemonSet['status'] {
   const names = new Set(nodes.map((node) => node.metadata.name))
   const placed = pods.filter((pod) => names.has(pod.spec?.nodeName ?? ''))
   const ready = placed.filter((pod) => pod.metadata.deletionTimestamp === undefined && isReady(pod)).length
@@ -298,15 +313,15 @@ const jobController = 'job-controller'
 
 /** Runs one pod for each Job and writes down how it ended. */
 export function runJobs(cx: ControllerContext): Promise<void> {
-  return control(cx, [{ kind: Jobs }, { kind: Pods, concerns: ownedBy('Job') }], async () => {
+  return control(cx, [{ kind: kube.Jobs }, { kind: kube.Pods, concerns: ownedBy('Job') }], async () => {
     const again: number[] = []
-    for (const job of await cx.reader.list(Jobs)) again.push(...(await advance(cx, job)))
+    for (const job of await cx.reader.list(kube.Jobs)) again.push(...(await advance(cx, job)))
     return again.length > 0 ? Math.min(...again) : undefined
   })
 }
 
 /** In how many ms to look again. */
-async function advance(cx: ControllerContext, job: Job): Promise<number[]> {
+async function advance(cx: ControllerContext, job: kube.Job): Promise<number[]> {
   if (job.metadata.deletionTimestamp !== undefined) return []
   if (isThrough(job)) return await clear(cx, job)
   const labels = { 'batch.kubernetes.io/job-name': job.metadata.name }
@@ -318,25 +333,25 @@ async function advance(cx: ControllerContext, job: Job): Promise<number[]> {
   return []
 }
 
-const isThrough = (job: Job): boolean =>
+const isThrough = (job: kube.Job): boolean =>
   job.status?.completionTime !== undefined || condition(job, 'Failed')?.status === 'True'
 
 /** A Job that is over goes when its time to live has passed, where it has one. */
-async function clear(cx: ControllerContext, job: Job): Promise<number[]> {
+async function clear(cx: ControllerContext, job: kube.Job): Promise<number[]> {
   const { ttlSecondsAfterFinished: ttl } = job.spec ?? {}
   const ended = job.status?.completionTime ?? condition(job, 'Failed')?.lastTransitionTime
   if (ttl === undefined || ended === undefined) return []
   const left = Date.parse(ended) + ttl * 1000 - cx.clock.now().getTime()
   if (left > 0) return [left]
-  await cx.writer.delete(Jobs, job.metadata)
+  await cx.writer.delete(kube.Jobs, job.metadata)
   return []
 }
 
 /** The next pod, after a pause that doubles with each one that failed. */
 async function next(
   cx: ControllerContext,
-  job: Job,
-  { labels, failed }: { labels: Record<string, string>; failed: readonly Pod[] },
+  job: kube.Job,
+  { labels, failed }: { labels: Record<string, string>; failed: readonly kube.Pod[] },
 ): Promise<number[]> {
   const ends = failed.map((pod) =>
     Date.parse(pod.status?.containerStatuses?.[0]?.state?.terminated?.finishedAt ?? ''),
@@ -349,12 +364,12 @@ async function next(
   return []
 }
 
-async function giveUp(cx: ControllerContext, job: Job, failed: number): Promise<void> {
+async function giveUp(cx: ControllerContext, job: kube.Job, failed: number): Promise<void> {
   const at = seconds(cx)
   const why = { reason: 'BackoffLimitExceeded', message: 'Job has reached the specified backoff limit' }
   const ended = { type: 'Failed', status: 'True', ...why, lastTransitionTime: at, lastProbeTime: at } as const
   await cx.writer.mergePatch(
-    Jobs,
+    kube.Jobs,
     job.metadata,
     { status: { active: 0, failed, conditions: [ended] } },
     'status',
@@ -364,7 +379,7 @@ async function giveUp(cx: ControllerContext, job: Job, failed: number): Promise<
 
 async function start(
   cx: ControllerContext,
-  job: Job,
+  job: kube.Job,
   { labels, failed }: { labels: Record<string, string>; failed: number },
 ): Promise<void> {
   const pod = await createPod(cx, job, {
@@ -375,7 +390,7 @@ async function start(
   })
   const startTime = job.status?.startTime ?? seconds(cx)
   const status = { active: 1, startTime, ...(failed > 0 && { failed }) }
-  await cx.writer.mergePatch(Jobs, job.metadata, { status }, 'status')
+  await cx.writer.mergePatch(kube.Jobs, job.metadata, { status }, 'status')
   await recordEvent(cx, job, jobController, [
     'Normal',
     'SuccessfulCreate',
@@ -383,7 +398,7 @@ async function start(
   ])
 }
 
-async function complete(cx: ControllerContext, job: Job): Promise<void> {
+async function complete(cx: ControllerContext, job: kube.Job): Promise<void> {
   const at = seconds(cx)
   const reached = {
     status: 'True',
@@ -397,7 +412,7 @@ async function complete(cx: ControllerContext, job: Job): Promise<void> {
     { type: 'Complete', ...reached },
   ]
   const status = { active: 0, succeeded: 1, completionTime: at, conditions }
-  await cx.writer.mergePatch(Jobs, job.metadata, { status }, 'status')
+  await cx.writer.mergePatch(kube.Jobs, job.metadata, { status }, 'status')
   await recordEvent(cx, job, jobController, ['Normal', 'Completed', 'Job completed'])
 }
 
@@ -409,7 +424,7 @@ const Services: Kind<Service> = { apiVersion: 'v1', kind: 'Service', plural: 'se
 
 /** Keeps one slice per Service that has a selector, with the pods that it selects. */
 export function runEndpointSlices(cx: ControllerContext): Promise<void> {
-  const watched = [{ kind: Services }, { kind: Pods, concerns: isInfrastructure }]
+  const watched = [{ kind: Services }, { kind: kube.Pods, concerns: isInfrastructure }]
   return control(cx, watched, async () => {
     for (const service of await cx.reader.list(Services)) await keep(cx, service)
     return undefined
@@ -426,11 +441,11 @@ async function keep(cx: ControllerContext, { metadata, spec }: Service): Promise
   const { name, namespace } = metadata
   const labels = Object.entries(spec?.selector ?? {}).map(([key, value]) => `${key}=${value}`)
   if (labels.length === 0) return
-  const pods = await cx.reader.list(Pods, { namespace, labels: labels.join() })
+  const pods = await cx.reader.list(kube.Pods, { namespace, labels: labels.join() })
   const endpoints = pods.filter(({ status }) => status?.phase === 'Running').map(endpointOf)
-  const found = await cx.reader.get(EndpointSlices, { name, namespace })
+  const found = await cx.reader.get(kube.EndpointSlices, { name, namespace })
   if (found.is === 'object' && isDeepStrictEqual(found.object.endpoints ?? [], endpoints)) return
-  const slice: EndpointSlice = made(EndpointSlices, {
+  const slice: kube.EndpointSlice = made(kube.EndpointSlices, {
     metadata: {
       name,
       namespace,
@@ -439,11 +454,11 @@ async function keep(cx: ControllerContext, { metadata, spec }: Service): Promise
     addressType: 'IPv4',
     endpoints,
   })
-  if (found.is === 'object') await cx.writer.mergePatch(EndpointSlices, metadata, { endpoints })
-  else await cx.writer.create(EndpointSlices, slice)
+  if (found.is === 'object') await cx.writer.mergePatch(kube.EndpointSlices, metadata, { endpoints })
+  else await cx.writer.create(kube.EndpointSlices, slice)
 }
 
-function endpointOf(pod: Pod): NonNullable<EndpointSlice['endpoints']>[number] {
+function endpointOf(pod: kube.Pod): NonNullable<kube.EndpointSlice['endpoints']>[number] {
   const { name, uid } = pod.metadata
   return {
     addresses: [pod.status?.podIP ?? '10.0.0.1'],
@@ -454,30 +469,30 @@ function endpointOf(pod: Pod): NonNullable<EndpointSlice['endpoints']>[number] {
 
 /** The aggregator's word on each APIService with a Service: available while an endpoint of that is ready, and its certificate has not ended. */
 export function runApiServices(cx: ControllerContext, faults: Faults<MachineryFaults>): Promise<void> {
-  return control(cx, [{ kind: ApiServices }, { kind: EndpointSlices }, faults], async () => {
-    const services = (await cx.reader.list(ApiServices)).filter(({ spec }) => spec?.service)
+  return control(cx, [{ kind: kube.ApiServices }, { kind: kube.EndpointSlices }, faults], async () => {
+    const services = (await cx.reader.list(kube.ApiServices)).filter(({ spec }) => spec?.service)
     if (services.length === 0) return undefined
-    const slices = await cx.reader.list(EndpointSlices)
+    const slices = await cx.reader.list(kube.EndpointSlices)
     for (const service of services) await judge(cx, service, { slices, expired: faults.on.expired ?? [] })
     return undefined
   })
 }
 
 interface Behind {
-  slices: readonly EndpointSlice[]
+  slices: readonly kube.EndpointSlice[]
   expired: readonly string[]
 }
 
-async function judge(cx: ControllerContext, service: ApiService, behind: Behind): Promise<void> {
+async function judge(cx: ControllerContext, service: kube.ApiService, behind: Behind): Promise<void> {
   const now = availability(service, behind, cx.clock.now())
   const before = condition(service, now.type)
   if (before?.status === now.status && before.reason === now.reason) return
   const time = seconds(cx)
   const conditions = [{ ...now, lastTransitionTime: time }]
-  await cx.writer.mergePatch(ApiServices, service.metadata, { status: { conditions } }, 'status')
+  await cx.writer.mergePatch(kube.ApiServices, service.metadata, { status: { conditions } }, 'status')
 }
 
-function availability({ spec }: ApiService, { slices, expired }: Behind, at: Date): Condition {
+function availability({ spec }: kube.ApiService, { slices, expired }: Behind, at: Date): Condition {
   const { namespace, name = '' } = spec?.service ?? {}
   const ready = slices.some(
     ({ metadata, endpoints }) =>
@@ -497,7 +512,7 @@ function availability({ spec }: ApiService, { slices, expired }: Behind, at: Dat
 }
 
 /** In the words of kube-aggregator, which verifies the answer to its discovery call against the CA bundle. */
-function certificateEnded(spec: ApiService['spec'], at: Date): Condition {
+function certificateEnded(spec: kube.ApiService['spec'], at: Date): Condition {
   const url = `https://10.96.77.12:443/apis/${spec?.group}/${spec?.version}`
   const now = timestamp(at)
   const ended = timestamp(new Date(at.getTime() - 3_600_000))

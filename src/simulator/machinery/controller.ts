@@ -1,8 +1,8 @@
+import * as kube from '../kinds.ts'
 import type { DeepPartial, Reader, Ref, Where, Writer } from '../../lib/kube/cluster.ts'
 import type { Condition, Kind, KubeObject, Metadata } from '../../lib/kube/object.ts'
 import type { Clock } from '../../lib/kube/clock.ts'
 import { ApiError } from '../../lib/kube/errors.ts'
-import { type Event, Events } from '../../lib/kube/kinds/core-kinds.ts'
 import { wakeAfter } from '../simulated-clock.ts'
 import { isDeepStrictEqual } from 'node:util'
 import { createHash } from 'node:crypto'
@@ -351,7 +351,7 @@ export async function recordEvent(
 ): Promise<void> {
   const { name, namespace = 'default', uid } = about.metadata
   const at = seconds(cx)
-  const event: Event = made(Events, {
+  const event: kube.Event = made(kube.Events, {
     metadata: { name: `${name}.${nameSuffix(cx.random)}${nameSuffix(cx.random)}`, namespace },
     involvedObject: {
       apiVersion: about.apiVersion,
@@ -368,7 +368,7 @@ export async function recordEvent(
     lastTimestamp: at,
     source: { component: by },
   })
-  await cx.writer.create(Events, event)
+  await cx.writer.create(kube.Events, event)
 }
 
 /** Merges a status into an object that was read, where it says something new. True when it wrote. */

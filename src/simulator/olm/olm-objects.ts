@@ -1,17 +1,5 @@
+import * as kube from '../kinds.ts'
 import { createHash } from 'node:crypto'
-import {
-  CatalogSources,
-  ClusterServiceVersions,
-  type InstallPlan,
-  InstallPlans,
-  type InstallStep,
-  OperatorConditions,
-  type OperatorGroup,
-  OperatorGroups,
-  PackageManifests,
-  type Subscription,
-  Subscriptions,
-} from '../../lib/kube/kinds/operator-kinds.ts'
 import type { Kind, KubeObject } from '../../lib/kube/object.ts'
 import { hyperConvergedDefinition } from '../hyperconverged/hyperconverged-crd.ts'
 import { made, templateHash } from '../machinery/controller.ts'
@@ -22,7 +10,6 @@ import type { Approval, BundleShape, EntryShape, OlmShape } from './olm-shape.ts
 import { ageColumn, column, nameColumn } from '../api/kinds/printer-columns.ts'
 import { at, text, words } from '../api/json.ts'
 import { type Column, custom, type SimKind } from '../api/kinds/sim-kind.ts'
-import { Namespaces } from '../../lib/kube/kinds/core-kinds.ts'
 
 /** A Subscription and what it once installed. */
 interface Installed {
@@ -41,7 +28,7 @@ export function olmObjects(shape: OlmShape): KubeObject[] {
   const all = installedIn(shape)
   const namespaces = [...new Set(all.map(({ release }) => release.namespace))]
   return [
-    ...[shape.sourceNamespace, ...namespaces].map((name) => made(Namespaces, { metadata: { name } })),
+    ...[shape.sourceNamespace, ...namespaces].map((name) => made(kube.Namespaces, { metadata: { name } })),
     catalogSource(shape),
     ...namespaces.map((namespace) => operatorGroup(shape, namespace)),
     ...namespaces.flatMap((namespace) =>
@@ -95,7 +82,7 @@ function asServed(object: KubeObject, all: readonly Installed[]): KubeObject {
 }
 
 function catalogSource({ source, sourceNamespace }: OlmShape): KubeObject {
-  const { apiVersion, kind } = CatalogSources
+  const { apiVersion, kind } = kube.CatalogSources
   const spec = {
     sourceType: 'grpc',
     displayName: source,
@@ -108,8 +95,8 @@ function catalogSource({ source, sourceNamespace }: OlmShape): KubeObject {
 /** The API server wants a time there. */
 const longAgo = '2026-01-01T00:00:00Z'
 
-function operatorGroup(shape: OlmShape, namespace: string): OperatorGroup {
-  const { apiVersion, kind } = OperatorGroups
+function operatorGroup(shape: OlmShape, namespace: string): kube.OperatorGroup {
+  const { apiVersion, kind } = kube.OperatorGroups
   const name = namespace === shape.namespace ? 'kubevirt-hyperconverged-group' : `${namespace}-group`
   const spec = { upgradeStrategy: 'Default' }
   return {
@@ -126,7 +113,7 @@ function planned(shape: OlmShape, namespace: string, installed: readonly Install
   const name = `install-${templateHash({ namespace, of: installed.map(({ subscription }) => subscription) }).slice(0, 5)}`
   const uid = `c0ffee00-0000-4000-8000-${createHash('sha1').update(namespace).digest('hex').slice(0, 12)}`
   const isManual = installed.some(({ approval }) => approval === 'Manual')
-  const plan: InstallPlan = made(InstallPlans, {
+  const plan: kube.InstallPlan = made(kube.InstallPlans, {
     metadata: { name, namespace, uid },
     spec: {
       approval: isManual ? 'Manual' : 'Automatic',
@@ -149,14 +136,14 @@ interface Planned {
   uid: string
 }
 
-const created = (step: InstallStep): InstallStep => ({ ...step, status: 'Created' })
+const created = (step: kube.InstallStep): kube.InstallStep => ({ ...step, status: 'Created' })
 
-function subscriptionOf(shape: OlmShape, installed: Installed, plan: Planned): Subscription {
+function subscriptionOf(shape: OlmShape, installed: Installed, plan: Planned): kube.Subscription {
   const { release, channel, approval } = installed
   const { namespace, entry } = release
   const { source, sourceNamespace } = shape
-  const { apiVersion, kind } = InstallPlans
-  return made(Subscriptions, {
+  const { apiVersion, kind } = kube.InstallPlans
+  return made(kube.Subscriptions, {
     metadata: { name: installed.subscription, namespace },
     spec: { name: release.package, channel, source, sourceNamespace, installPlanApproval: approval },
     status: {
@@ -175,14 +162,14 @@ const category = ['olm']
 /** The kinds that a cluster with OLM serves, with the columns of `kubectl get`. ClusterExtension is none of them: that is OLM v1. */
 export function olmKinds(): SimKind[] {
   const table: [Kind, readonly string[], readonly Column[]][] = [
-    [Subscriptions, ['sub', 'subs'], subscriptionColumns],
-    [InstallPlans, ['ip'], planColumns],
-    [ClusterServiceVersions, ['csv', 'csvs'], csvColumns],
-    [CatalogSources, ['catsrc'], catalogColumns],
-    [OperatorConditions, ['condition'], [ageColumn]],
-    [OperatorGroups, ['og'], [ageColumn]],
+    [kube.Subscriptions, ['sub', 'subs'], subscriptionColumns],
+    [kube.InstallPlans, ['ip'], planColumns],
+    [kube.Csvs, ['csv', 'csvs'], csvColumns],
+    [kube.CatalogSources, ['catsrc'], catalogColumns],
+    [kube.OperatorConditions, ['condition'], [ageColumn]],
+    [kube.OperatorGroups, ['og'], [ageColumn]],
   ]
-  const manifests = custom(PackageManifests, {
+  const manifests = custom(kube.PackageManifests, {
     status: false,
     generation: 'none',
     categories: [],

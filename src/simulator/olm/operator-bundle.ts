@@ -1,25 +1,11 @@
+import * as kube from '../kinds.ts'
 import { createHash } from 'node:crypto'
-import {
-  ClusterRoleBindings,
-  ClusterRoles,
-  type CustomResourceDefinition,
-  type PolicyRule,
-  type Role,
-  RoleBindings,
-  Roles,
-  ServiceAccounts,
-} from '../../lib/kube/kinds/extension-kinds.ts'
-import {
-  type ClusterServiceVersion as Csv,
-  ClusterServiceVersions as Csvs,
-} from '../../lib/kube/kinds/operator-kinds.ts'
 import type { Kind, KubeObject } from '../../lib/kube/object.ts'
 import { hyperConvergedDefinition } from '../hyperconverged/hyperconverged-crd.ts'
 import { components, definitionOf } from '../hyperconverged/hyperconverged-components.ts'
 import { kubeVirtDefinition } from '../virt-operator/kubevirt-crds.ts'
 import { operatorManifest } from '../virt-operator/kubevirt-operator-manifest.ts'
 import type { BundleShape, EntryShape, OlmShape } from './olm-shape.ts'
-import type { Container, Deployment, PodTemplate } from '../../lib/kube/kinds/workload-kinds.ts'
 import { made } from '../machinery/controller.ts'
 
 /** The release of an operator that is to be installed in a namespace in the place of another. */
@@ -65,7 +51,7 @@ export function bundleFiles(release: Release, shape: OlmShape): KubeObject[] {
   ]
 }
 
-export const isServiceVersion = (object: KubeObject): object is Csv => object.kind === Csvs.kind
+export const isServiceVersion = (object: KubeObject): object is kube.Csv => object.kind === kube.Csvs.kind
 
 export function isBundle(entry: EntryShape): entry is BundleShape {
   return 'kubevirt' in entry
@@ -77,7 +63,7 @@ interface Described {
   /** Its CustomResourceDefinitions. */
   owned: readonly OwnedDefinition[]
   accounts: readonly Account[]
-  webhooks?: NonNullable<NonNullable<Csv['spec']>['webhookdefinitions']>
+  webhooks?: NonNullable<NonNullable<kube.Csv['spec']>['webhookdefinitions']>
 }
 
 interface OwnedDefinition {
@@ -87,7 +73,7 @@ interface OwnedDefinition {
 }
 
 /** The API server wants all three. */
-function ownedDefinition({ metadata: { name }, spec = {} }: CustomResourceDefinition): OwnedDefinition {
+function ownedDefinition({ metadata: { name }, spec = {} }: kube.CustomResourceDefinition): OwnedDefinition {
   const stored = spec.versions?.find(({ storage }) => storage === true)
   return { name, kind: spec.names?.kind ?? '', version: stored?.name ?? '' }
 }
@@ -95,10 +81,10 @@ function ownedDefinition({ metadata: { name }, spec = {} }: CustomResourceDefini
 function serviceVersion(
   { package: name, entry, namespace, replaces }: Release,
   { displayName, deployments, owned, accounts, webhooks = [] }: Described,
-): Csv {
+): kube.Csv {
   const limit = entry.maxOpenShiftVersion
   const properties = limit === undefined ? [] : [{ type: 'olm.maxOpenShiftVersion', value: limit }]
-  return made(Csvs, {
+  return made(kube.Csvs, {
     metadata: {
       name: entry.name,
       namespace,
@@ -128,7 +114,7 @@ function serviceVersion(
 export function ownedLabels({ metadata }: Pick<KubeObject, 'metadata'>): Record<string, string> {
   return {
     'olm.owner': metadata.name,
-    'olm.owner.kind': Csvs.kind,
+    'olm.owner.kind': kube.Csvs.kind,
     'olm.owner.namespace': metadata.namespace ?? '',
   }
 }
@@ -136,9 +122,9 @@ export function ownedLabels({ metadata }: Pick<KubeObject, 'metadata'>): Record<
 /** What a bundle wants an account of its operators to be permitted. */
 interface Account {
   name: string
-  inCluster: PolicyRule[]
+  inCluster: kube.PolicyRule[]
   /** In the namespace of the operator; not all want something there. */
-  inNamespace?: PolicyRule[]
+  inNamespace?: kube.PolicyRule[]
 }
 
 function permitted(accounts: readonly Account[]): object {
@@ -152,14 +138,14 @@ function permitted(accounts: readonly Account[]): object {
 const permissions = new WeakMap<object, KubeObject[]>()
 
 /** What OLM makes of the permissions that a CSV wants, account by account. CSVs come frozen from the store. */
-export function permissionsOf(csv: Csv): KubeObject[] {
+export function permissionsOf(csv: kube.Csv): KubeObject[] {
   const { spec = {} } = csv
   const known = permissions.get(spec) ?? permissionsIn(csv)
   if (Object.isFrozen(spec)) permissions.set(spec, known)
   return known
 }
 
-function permissionsIn(csv: Csv): KubeObject[] {
+function permissionsIn(csv: kube.Csv): KubeObject[] {
   const { permissions: within = [], clusterPermissions: everywhere = [] } = csv.spec?.install?.spec ?? {}
   const { namespace } = csv.metadata
   const names = new Set([...within, ...everywhere].map((one) => one.serviceAccountName ?? ''))
@@ -167,7 +153,7 @@ function permissionsIn(csv: Csv): KubeObject[] {
     const rulesIn = (all: typeof within) =>
       all.filter(({ serviceAccountName }) => serviceAccountName === name)
     return [
-      made(ServiceAccounts, { metadata: { name, namespace } }),
+      made(kube.ServiceAccounts, { metadata: { name, namespace } }),
       ...rulesIn(within).flatMap(({ rules = [] }) =>
         roleAndBinding(csv, { account: name, rules, within: namespace }),
       ),
@@ -177,8 +163,8 @@ function permissionsIn(csv: Csv): KubeObject[] {
 }
 
 function roleAndBinding(
-  csv: Csv,
-  { account, rules, within }: { account: string; rules: PolicyRule[]; within?: string | undefined },
+  csv: kube.Csv,
+  { account, rules, within }: { account: string; rules: kube.PolicyRule[]; within?: string | undefined },
 ): KubeObject[] {
   const name = hashedName(csv.metadata.name, { account, rules, within, csv: csv.metadata.name })
   const metadata = {
@@ -186,10 +172,11 @@ function roleAndBinding(
     ...(within !== undefined && { namespace: within }),
     labels: ownedLabels(csv),
   }
-  const [role, binding] = within === undefined ? [ClusterRoles, ClusterRoleBindings] : [Roles, RoleBindings]
+  const [role, binding] =
+    within === undefined ? [kube.ClusterRoles, kube.ClusterRoleBindings] : [kube.Roles, kube.RoleBindings]
   const subjects = [{ kind: 'ServiceAccount', name: account, namespace: csv.metadata.namespace ?? '' }]
   const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: role.kind, name }
-  const wanted: Role = made(role, { metadata, rules })
+  const wanted: kube.Role = made(role, { metadata, rules })
   const bound = made(binding, { metadata, roleRef, subjects })
   return [wanted, bound]
 }
@@ -206,14 +193,14 @@ function hashedName(csv: string, of: object): string {
 }
 
 /** Of the release's own manifest. */
-function kubeVirtRules(version: string, kind: 'ClusterRole' | 'Role'): PolicyRule[] {
+function kubeVirtRules(version: string, kind: 'ClusterRole' | 'Role'): kube.PolicyRule[] {
   return operatorManifest(version)
     .filter((one) => one.kind === kind)
-    .flatMap((role) => (role as Role).rules ?? [])
+    .flatMap((role) => (role as kube.Role).rules ?? [])
 }
 
 const every = ['*']
-const hyperConvergedRules: PolicyRule[] = [
+const hyperConvergedRules: kube.PolicyRule[] = [
   {
     apiGroups: ['hco.kubevirt.io', 'kubevirt.io', 'cdi.kubevirt.io', 'ssp.kubevirt.io'],
     resources: every,
@@ -227,7 +214,7 @@ const hyperConvergedRules: PolicyRule[] = [
   },
 ]
 
-const leading: PolicyRule[] = [
+const leading: kube.PolicyRule[] = [
   { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['get', 'list', 'create', 'update'] },
 ]
 
@@ -274,7 +261,7 @@ const customKind = (kind: string, apiVersion: string, namespaced = false): Kind 
   namespaced,
 })
 
-function definitionsOf(bundle: BundleShape): CustomResourceDefinition[] {
+function definitionsOf(bundle: BundleShape): kube.CustomResourceDefinition[] {
   const [cdi, network, ssp] = components.map(({ kind }) => definitionOf(kind))
   const later = ['InFlightOperation', 'OperationRuleSet'].map((kind) =>
     customKind(kind, 'ifo.kubevirt.io/v1alpha1', true),
@@ -297,7 +284,7 @@ function definitionsOf(bundle: BundleShape): CustomResourceDefinition[] {
 export interface CarriedDeployment {
   name: string
   label: Record<string, string>
-  spec: NonNullable<Deployment['spec']>
+  spec: NonNullable<kube.Deployment['spec']>
 }
 
 /** The other operators that a release of HyperConverged brings along (ocp 1.1), those that have operands here. */
@@ -334,8 +321,12 @@ function carried(name: string, called: string, { version, kubevirt }: BundleShap
   return carriedAs(name, { name: called }, { name: called, image, command: [called], env })
 }
 
-function carriedAs(name: string, label: Record<string, string>, container: Container): CarriedDeployment {
-  const template: PodTemplate = { metadata: { labels: label }, spec: { containers: [container] } }
+function carriedAs(
+  name: string,
+  label: Record<string, string>,
+  container: kube.Container,
+): CarriedDeployment {
+  const template: kube.PodTemplate = { metadata: { labels: label }, spec: { containers: [container] } }
   const selector = { matchLabels: label }
   return { name, label, spec: { replicas: 1, selector, strategy: { type: 'RollingUpdate' }, template } }
 }
@@ -343,6 +334,6 @@ function carriedAs(name: string, label: Record<string, string>, container: Conta
 /** As in the release's own manifest. */
 function virtOperator({ kubevirt }: BundleShape, { registry }: OlmShape): CarriedDeployment {
   const objects = operatorManifest(kubevirt, registry === undefined ? {} : { registry })
-  const { metadata, spec = {} } = objects.find(({ kind }) => kind === 'Deployment') as Deployment
+  const { metadata, spec = {} } = objects.find(({ kind }) => kind === 'Deployment') as kube.Deployment
   return { name: metadata.name, label: metadata.labels ?? {}, spec }
 }

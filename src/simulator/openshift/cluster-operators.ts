@@ -1,10 +1,4 @@
-import {
-  type ClusterOperator,
-  ClusterOperators,
-  ClusterVersions,
-  KubeApiServers,
-  MachineConfigPools,
-} from '../../lib/kube/kinds/openshift-kinds.ts'
+import * as kube from '../kinds.ts'
 import { claim, control, seconds } from '../machinery/controller.ts'
 import {
   isTrue,
@@ -21,43 +15,42 @@ import { type OperatorPlace, operatorsOf, requestMachines } from './openshift-ob
 import { type OpenShiftShape, type Release, releaseNumber, releaseOf } from './openshift-shape.ts'
 import { isAt, operatorVersion } from './cluster-version.ts'
 import { condition, type Condition } from '../../lib/kube/object.ts'
-import { type Node, Nodes } from '../../lib/kube/kinds/core-kinds.ts'
 import type { Store } from '../api/store.ts'
 
 /** Updates the operators level by level to the release that the ClusterVersion has accepted; a level waits for all of the one before. */
 export function runClusterOperators(cx: Platform): Promise<void> {
   const watched = [
-    { kind: ClusterVersions },
-    { kind: ClusterOperators },
-    { kind: MachineConfigPools },
+    { kind: kube.ClusterVersions },
+    { kind: kube.ClusterOperators },
+    { kind: kube.Pools },
     cx.faults,
   ]
   const refusing = new Set<string>()
   return control(cx, watched, async () => {
-    for (const operator of await cx.reader.list(ClusterOperators))
-      await writeStatus(cx, ClusterOperators, operator, withFaults(cx, operator, refusing))
+    for (const operator of await cx.reader.list(kube.ClusterOperators))
+      await writeStatus(cx, kube.ClusterOperators, operator, withFaults(cx, operator, refusing))
     const release = await releaseUnderway(cx)
     if (!release) return undefined
-    for (const { place, operator } of nextLevel(cx, await cx.reader.list(ClusterOperators), release))
+    for (const { place, operator } of nextLevel(cx, await cx.reader.list(kube.ClusterOperators), release))
       await advance(cx, operator, { place, release })
     return pollEvery
   })
 }
 
 async function releaseUnderway(cx: Platform): Promise<Release | undefined> {
-  const [version] = await cx.reader.list(ClusterVersions)
+  const [version] = await cx.reader.list(kube.ClusterVersions)
   const { desired, history = [] } = version?.status ?? {}
   return history[0]?.state === 'Partial' ? releaseOf(cx.shape.graph, desired?.version) : undefined
 }
 
 interface Placed {
   place: OperatorPlace
-  operator: ClusterOperator
+  operator: kube.ClusterOperator
 }
 
 function nextLevel(
   { shape }: Platform,
-  operators: readonly ClusterOperator[],
+  operators: readonly kube.ClusterOperator[],
   { version }: Release,
 ): Placed[] {
   const behind = operatorsOf(shape).flatMap((place): Placed[] => {
@@ -73,22 +66,22 @@ interface Task {
   release: Release
 }
 
-async function advance(cx: Platform, operator: ClusterOperator, task: Task): Promise<void> {
+async function advance(cx: Platform, operator: kube.ClusterOperator, task: Task): Promise<void> {
   const { conditions } = operator.status ?? {}
   if (!isTrue(conditions, 'Progressing')) return begin(cx, operator, task)
   const late = msSince(conditions, 'Progressing', cx.clock.now()) >= task.place.minutes * minute
   if (late && (await mayFinish(cx, operator, task))) await finish(cx, operator, task)
 }
 
-async function begin(cx: Platform, operator: ClusterOperator, { place, release }: Task): Promise<void> {
+async function begin(cx: Platform, operator: kube.ClusterOperator, { place, release }: Task): Promise<void> {
   if (place.name === 'machine-config') await requestMachines(cx, release)
   const rolling = claim('Progressing', 'True', 'RollingOut', `Working towards ${release.version}`)
-  await writeStatus(cx, ClusterOperators, operator, withClaim(cx, operator, rolling))
+  await writeStatus(cx, kube.ClusterOperators, operator, withClaim(cx, operator, rolling))
 }
 
 async function mayFinish(
   cx: Platform,
-  operator: ClusterOperator,
+  operator: kube.ClusterOperator,
   { place, release }: Task,
 ): Promise<boolean> {
   if (cx.faults.on.slowOperators?.includes(place.name) === true) return false
@@ -96,17 +89,17 @@ async function mayFinish(
   return place.name !== 'machine-config' || areMastersAt(cx, release)
 }
 
-async function finish(cx: Platform, operator: ClusterOperator, { place, release }: Task): Promise<void> {
+async function finish(cx: Platform, operator: kube.ClusterOperator, { place, release }: Task): Promise<void> {
   const done = claim('Progressing', 'False', 'AsExpected', '')
   const status = { ...withClaim(cx, operator, done), versions: versionsOf(place.name, release) }
-  await writeStatus(cx, ClusterOperators, operator, status)
+  await writeStatus(cx, kube.ClusterOperators, operator, status)
 }
 
 function withClaim(
   cx: Platform,
-  { status }: ClusterOperator,
+  { status }: kube.ClusterOperator,
   said: Condition,
-): NonNullable<ClusterOperator['status']> {
+): NonNullable<kube.ClusterOperator['status']> {
   return { ...status, conditions: withConditions(status?.conditions ?? [], [said], seconds(cx)) }
 }
 
@@ -118,16 +111,16 @@ const unwell = 'OperandsNotReady'
  */
 function withFaults(
   cx: Platform,
-  operator: ClusterOperator,
+  operator: kube.ClusterOperator,
   refusing: Set<string>,
-): ClusterOperator['status'] {
+): kube.ClusterOperator['status'] {
   const claims = [...degraded(cx, operator), ...upgradeable(cx, operator, refusing)]
   if (claims.length === 0) return operator.status
   const conditions = withConditions(operator.status?.conditions ?? [], claims, seconds(cx))
   return { ...operator.status, conditions }
 }
 
-function degraded({ faults }: Platform, operator: ClusterOperator): Condition[] {
+function degraded({ faults }: Platform, operator: kube.ClusterOperator): Condition[] {
   const { name } = operator.metadata
   if (faults.on.degradedOperators?.includes(name) === true)
     return [claim('Degraded', 'True', unwell, `the operands of ${name} are not ready`)]
@@ -138,7 +131,7 @@ function degraded({ faults }: Platform, operator: ClusterOperator): Condition[] 
 
 function upgradeable(
   { faults }: Platform,
-  { metadata: { name } }: ClusterOperator,
+  { metadata: { name } }: kube.ClusterOperator,
   refusing: Set<string>,
 ): Condition[] {
   const fault = faults.on.notUpgradeable?.find((f) => f.operator === name)
@@ -154,7 +147,7 @@ const operands = new Set(['kube-apiserver', 'kube-controller-manager', 'kube-sch
 export function versionsOf(
   name: string,
   { version, kubernetes }: Pick<Release, 'version' | 'kubernetes'>,
-): NonNullable<NonNullable<ClusterOperator['status']>['versions']> {
+): NonNullable<NonNullable<kube.ClusterOperator['status']>['versions']> {
   const own = { name: 'operator', version }
   return operands.has(name) ? [own, { name, version: kubernetes }] : [own]
 }
@@ -164,21 +157,21 @@ const type = 'KubeletMinorVersionUpgradeable'
 
 /** Keeps what kube-apiserver's operator says of the kubelets: on its own resource, and as `Upgradeable` of its ClusterOperator (ocp 3.4). */
 export function runKubeletSkew(cx: Platform): Promise<void> {
-  const watched = [{ kind: Nodes }, { kind: ClusterOperators, where: { name: kubeApiServer } }]
+  const watched = [{ kind: kube.Nodes }, { kind: kube.ClusterOperators, where: { name: kubeApiServer } }]
   return control(cx, watched, async () => {
-    const found = await cx.reader.get(ClusterOperators, { name: kubeApiServer })
+    const found = await cx.reader.get(kube.ClusterOperators, { name: kubeApiServer })
     if (found.is !== 'object' || !found.object.status) return undefined
-    const skew = skewOf(found.object, await cx.reader.list(Nodes))
-    for (const server of await listServed(cx, KubeApiServers)) {
+    const skew = skewOf(found.object, await cx.reader.list(kube.Nodes))
+    for (const server of await listServed(cx, kube.KubeApiServers)) {
       const conditions = withConditions(server.status?.conditions ?? [], [skew], seconds(cx))
-      await writeStatus(cx, KubeApiServers, server, { ...server.status, conditions })
+      await writeStatus(cx, kube.KubeApiServers, server, { ...server.status, conditions })
     }
     if (cx.faults.on.notUpgradeable?.some(({ operator }) => operator === kubeApiServer) === true)
       return undefined
     const { status, reason, message } = skew
     const because = status === 'True' ? 'AsExpected' : `KubeletMinorVersion_${reason}`
     const sum = claim('Upgradeable', status, because, `${type}: ${message}`)
-    await writeStatus(cx, ClusterOperators, found.object, withClaim(cx, found.object, sum))
+    await writeStatus(cx, kube.ClusterOperators, found.object, withClaim(cx, found.object, sum))
     return undefined
   })
 }
@@ -188,7 +181,7 @@ function toleratedSkew({ major, minor }: { major: number; minor: number }): numb
   return major === 4 ? (minor % 2 === 0 ? 2 : 1) : (minor % 3) + 1
 }
 
-function skewOf(operator: ClusterOperator, nodes: readonly Node[]): Condition {
+function skewOf(operator: kube.ClusterOperator, nodes: readonly kube.Node[]): Condition {
   const platform = releaseNumber(operatorVersion(operator))
   const server = operator.status?.versions?.find((v) => v.name === kubeApiServer)?.version ?? ''
   return kubeletSkew({ platform, server }, nodes)
@@ -199,11 +192,11 @@ type Group = 'behind' | 'ahead' | 'limit' | 'allowed' | 'synced'
 /** The gravest of what the nodes' kubelets come to. Pure. */
 export function kubeletSkew(
   { platform, server }: { platform: { major: number; minor: number }; server: string },
-  nodes: readonly Node[],
+  nodes: readonly kube.Node[],
 ): Condition {
   const least = toleratedSkew(platform)
   const leastNext = toleratedSkew({ ...platform, minor: platform.minor + 1 })
-  const group = (node: Node): Group => {
+  const group = (node: kube.Node): Group => {
     const lag = releaseNumber(server).minor - releaseNumber(kubeletOf(node)).minor
     if (lag < 0) return 'ahead'
     if (lag === 0) return 'synced'
@@ -220,7 +213,7 @@ export function kubeletSkew(
   return claim(type, status, `KubeletMinorVersion${reason}`, words(subject(among), server))
 }
 
-const kubeletOf = (node: Node | undefined): string => node?.status?.nodeInfo?.kubeletVersion ?? ''
+const kubeletOf = (node: kube.Node | undefined): string => node?.status?.nodeInfo?.kubeletVersion ?? ''
 
 type Verdict = [Condition['status'], reason: string, words: (subject: string, server: string) => string]
 
@@ -248,7 +241,7 @@ const verdicts: Record<Exclude<Group, 'synced'>, Verdict> = {
   ],
 }
 
-function subject(nodes: readonly Node[]): string {
+function subject(nodes: readonly kube.Node[]): string {
   const names = nodes.map(({ metadata }) => metadata.name).sort()
   if (names.length === 1)
     return `Kubelet version (${kubeletOf(nodes[0]).replace(/^v/, '')}) on node ${names[0]} is`
@@ -261,9 +254,9 @@ function subject(nodes: readonly Node[]): string {
 /** The server's own `/version` is that of the installed release, and follows kube-apiserver's ClusterOperator. */
 export function serveReleaseVersion(store: Store, { graph, version }: OpenShiftShape): void {
   become(store, releaseOf(graph, version)?.kubernetes)
-  store.watch(ClusterOperators, ({ object }) => {
+  store.watch(kube.ClusterOperators, ({ object }) => {
     if (object.metadata.name !== 'kube-apiserver') return
-    const { status } = object as ClusterOperator
+    const { status } = object as kube.ClusterOperator
     become(store, status?.versions?.find(({ name }) => name === 'kube-apiserver')?.version)
   })
 }

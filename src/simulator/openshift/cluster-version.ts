@@ -1,10 +1,4 @@
-import { type ConfigMap, ConfigMaps } from '../../lib/kube/kinds/core-kinds.ts'
-import {
-  type ClusterOperator,
-  ClusterOperators,
-  type ClusterVersion,
-  ClusterVersions,
-} from '../../lib/kube/kinds/openshift-kinds.ts'
+import * as kube from '../kinds.ts'
 import { claim, seconds, whenRung } from '../machinery/controller.ts'
 import {
   isTrue,
@@ -20,8 +14,8 @@ import { type Condition, condition } from '../../lib/kube/object.ts'
 import { releaseNumber } from './openshift-shape.ts'
 import { timestamp } from '../api/object-lifecycle.ts'
 
-type Status = NonNullable<ClusterVersion['status']>
-type ReadClusterVersion = ClusterVersion & { status: Status }
+type Status = NonNullable<kube.ClusterVersion['status']>
+type ReadClusterVersion = kube.ClusterVersion & { status: Status }
 
 /** In ms: until a change is noticed, a release is fetched and verified, the update service has answered. */
 const takes = { noticing: 2000, loading: 15_000, retrieving: 8000 }
@@ -32,10 +26,10 @@ const acksNamespace = 'openshift-config'
 /** Keeps the status of the ClusterVersion: whether an update is accepted, how far it is, which updates there are, and what stands in the way of another minor. */
 export function runClusterVersion(cx: Platform): Promise<void> {
   const watched = [
-    { kind: ClusterVersions },
-    { kind: ClusterOperators },
-    { kind: ConfigMaps, where: { namespace: gatesNamespace } },
-    { kind: ConfigMaps, where: { namespace: acksNamespace } },
+    { kind: kube.ClusterVersions },
+    { kind: kube.ClusterOperators },
+    { kind: kube.ConfigMaps, where: { namespace: gatesNamespace } },
+    { kind: kube.ConfigMaps, where: { namespace: acksNamespace } },
     cx.faults,
   ]
   const memory = new Waits()
@@ -43,11 +37,11 @@ export function runClusterVersion(cx: Platform): Promise<void> {
     cx,
     watched,
     async () => {
-      const [version] = await cx.reader.list(ClusterVersions)
+      const [version] = await cx.reader.list(kube.ClusterVersions)
       if (!version?.status) return takes.noticing
       memory.begin()
       const status = await nextStatus(cx, { ...version, status: version.status }, memory)
-      await writeStatus(cx, ClusterVersions, version, status)
+      await writeStatus(cx, kube.ClusterVersions, version, status)
       if (memory.pending) return takes.noticing
       return status.history?.[0]?.state === 'Partial' ? pollEvery : undefined
     },
@@ -57,7 +51,7 @@ export function runClusterVersion(cx: Platform): Promise<void> {
 
 async function nextStatus(cx: Platform, version: ReadClusterVersion, memory: Waits): Promise<Status> {
   const [now, at] = [cx.clock.now(), seconds(cx)]
-  const operators = await cx.reader.list(ClusterOperators)
+  const operators = await cx.reader.list(kube.ClusterOperators)
   const judged = await judgedNow(cx, version, operators)
   const request = requestOf(judged, cx.shape.graph)
   const loading = isLoad(request) && memory.waits('load', asked(version), now)
@@ -66,13 +60,13 @@ async function nextStatus(cx: Platform, version: ReadClusterVersion, memory: Wai
 }
 
 const isLoad = ({ is }: Request): boolean => is === 'release' || is === 'failed'
-const asked = ({ spec }: ClusterVersion): string => JSON.stringify(spec?.desiredUpdate ?? null)
+const asked = ({ spec }: kube.ClusterVersion): string => JSON.stringify(spec?.desiredUpdate ?? null)
 
 /** With what stands in the way of another minor, as of now. */
 async function judgedNow(
   cx: Platform,
   version: ReadClusterVersion,
-  operators: readonly ClusterOperator[],
+  operators: readonly kube.ClusterOperator[],
 ): Promise<ReadClusterVersion> {
   const gates = await configMap(cx, 'admin-gates', gatesNamespace)
   const acks = await configMap(cx, 'admin-acks', acksNamespace)
@@ -93,8 +87,8 @@ async function configMap(
   { reader }: Platform,
   name: string,
   namespace: string,
-): Promise<ConfigMap | undefined> {
-  const found = await reader.get(ConfigMaps, { name, namespace })
+): Promise<kube.ConfigMap | undefined> {
+  const found = await reader.get(kube.ConfigMaps, { name, namespace })
   return found.is === 'object' ? found.object : undefined
 }
 
@@ -130,19 +124,19 @@ const manifests = 901
 const limit = { slow: 30 * minute, slowMachines: 90 * minute, degraded: 40 * minute }
 
 /** The version that an operator is at, itself. */
-export function operatorVersion({ status }: ClusterOperator): string | undefined {
+export function operatorVersion({ status }: kube.ClusterOperator): string | undefined {
   return status?.versions?.find(({ name }) => name === 'operator')?.version
 }
 
 /** True when nothing of it is left to be done for that version. */
-export function isAt(operator: ClusterOperator, version: string): boolean {
+export function isAt(operator: kube.ClusterOperator, version: string): boolean {
   const { conditions } = operator.status ?? {}
   const moving = isTrue(conditions, 'Progressing') || isTrue(conditions, 'Degraded')
   return operatorVersion(operator) === version && !moving
 }
 
 /** Where the update stands, and whether it fails (ocp 3.1): Completed once every operator is there. Pure. */
-function withProgress(status: Status, operators: readonly ClusterOperator[], now: Date): Status {
+function withProgress(status: Status, operators: readonly kube.ClusterOperator[], now: Date): Status {
   const at = timestamp(now)
   const version = status.desired?.version ?? ''
   const [last, ...before] = status.history ?? []
@@ -164,7 +158,7 @@ const fine = claim('Failing', 'False')
 const progressing = (status: 'True' | 'False', message: string, reason?: string): Condition =>
   claim('Progressing', status, reason, message)
 
-function reconciling(version: string, operators: readonly ClusterOperator[]): Condition[] {
+function reconciling(version: string, operators: readonly kube.ClusterOperator[]): Condition[] {
   const degraded = degradedNames(operators)
   if (degraded.length === 0) return [fine, progressing('False', `Cluster version is ${version}`)]
   const message = `Error while reconciling ${version}: ${degradedWords(degraded)}`
@@ -173,7 +167,7 @@ function reconciling(version: string, operators: readonly ClusterOperator[]): Co
 
 function updating(
   version: string,
-  { operators, done, now }: { operators: readonly ClusterOperator[]; done: number; now: Date },
+  { operators, done, now }: { operators: readonly kube.ClusterOperator[]; done: number; now: Date },
 ): Condition[] {
   const started = operators.filter(
     (o) => isTrue(o.status?.conditions, 'Progressing') || isTrue(o.status?.conditions, 'Degraded'),
@@ -203,10 +197,10 @@ function updating(
   return [fine, progressing('True', `${towards}, waiting on ${waited.join(', ')}`, updatingReason(waited))]
 }
 
-const names = (operators: readonly ClusterOperator[]): string[] =>
+const names = (operators: readonly kube.ClusterOperator[]): string[] =>
   operators.map(({ metadata }) => metadata.name).sort()
 
-const degradedNames = (operators: readonly ClusterOperator[]): string[] =>
+const degradedNames = (operators: readonly kube.ClusterOperator[]): string[] =>
   names(operators.filter((o) => isTrue(o.status?.conditions, 'Degraded')))
 
 const several = (of: readonly string[], one: string, many: string): string => (of.length === 1 ? one : many)
@@ -240,10 +234,10 @@ function slowWords(slow: readonly string[]): string {
 }
 
 interface Snapshot {
-  version: ClusterVersion
-  operators: readonly ClusterOperator[]
-  gates: ConfigMap | undefined
-  acks: ConfigMap | undefined
+  version: kube.ClusterVersion
+  operators: readonly kube.ClusterOperator[]
+  gates: kube.ConfigMap | undefined
+  acks: kube.ConfigMap | undefined
 }
 
 /**
@@ -284,7 +278,7 @@ function causesOf({ version, operators, gates, acks }: Snapshot): Cause[] {
 }
 
 /** The last one that was completed; gates are of that one's minor. */
-function runningVersion({ status }: ClusterVersion): string {
+function runningVersion({ status }: kube.ClusterVersion): string {
   const history = status?.history ?? []
   const completed = history.find(({ state }) => state === 'Completed') ?? history.at(-1)
   return completed?.version ?? ''
@@ -305,7 +299,7 @@ const overrides: Cause = {
 const words = (name: string): string =>
   `Cluster operator ${name} should not be upgraded between minor versions: `
 
-function operatorsCause(operators: readonly ClusterOperator[]): Cause[] {
+function operatorsCause(operators: readonly kube.ClusterOperator[]): Cause[] {
   const type = 'UpgradeableClusterOperators'
   const refusing = operators.flatMap((operator) => {
     const said = condition(operator, 'Upgradeable')
@@ -331,8 +325,8 @@ interface Cause {
 
 /** What an administrator has not acknowledged of the gates of the running minor; undefined where all is (ocp 3.3). Pure. */
 function unacknowledged(
-  gates: ConfigMap | undefined,
-  acks: ConfigMap | undefined,
+  gates: kube.ConfigMap | undefined,
+  acks: kube.ConfigMap | undefined,
   version: string,
 ): Cause | undefined {
   const type = 'UpgradeableAdminAckRequired'

@@ -1,12 +1,4 @@
-import { ConfigMaps, type Node, Nodes } from '../../lib/kube/kinds/core-kinds.ts'
-import {
-  type ClusterOperator,
-  ClusterOperators,
-  type MachineConfig,
-  MachineConfigs,
-  type MachineConfigPool as Pool,
-  MachineConfigPools as Pools,
-} from '../../lib/kube/kinds/openshift-kinds.ts'
+import * as kube from '../kinds.ts'
 import {
   claim,
   control,
@@ -25,7 +17,6 @@ import { type Release, releaseOf } from './openshift-shape.ts'
 import { createHash } from 'node:crypto'
 import { timestamp } from '../api/object-lifecycle.ts'
 import { ApiError } from '../../lib/kube/errors.ts'
-import { type Pod, Pods } from '../../lib/kube/kinds/workload-kinds.ts'
 import { rebootingNote, setNodeReady } from '../machinery/node-lifecycle.ts'
 import { ownKey } from '../own-keys.ts'
 
@@ -34,10 +25,10 @@ const lag = 5000
 
 /** Keeps the status of pools, and says to nodes of those that are not paused which configuration they are to take, maxUnavailable at a time. */
 export function runPools(cx: Platform): Promise<void> {
-  const watched = [{ kind: Pools }, { kind: Nodes }]
+  const watched = [{ kind: kube.Pools }, { kind: kube.Nodes }]
   const tendAll = async (): Promise<void> => {
-    const pools = await cx.reader.list(Pools)
-    const nodes = await cx.reader.list(Nodes)
+    const pools = await cx.reader.list(kube.Pools)
+    const nodes = await cx.reader.list(kube.Nodes)
     for (const pool of pools) {
       const own = nodes.filter((node) => poolOf(node, pools) === pool)
       await tend(cx, pool, own)
@@ -46,29 +37,29 @@ export function runPools(cx: Platform): Promise<void> {
   return whenRung(cx, watched, tendAll, () => lag)
 }
 
-async function tend(cx: Platform, pool: Pool, nodes: readonly Node[]): Promise<void> {
+async function tend(cx: Platform, pool: kube.Pool, nodes: readonly kube.Node[]): Promise<void> {
   const config = pool.spec?.configuration?.name
   if (config === undefined) return
   const fresh = nodes.filter(isNew)
   for (const node of fresh) await join(cx, node, pool.status?.configuration?.name ?? config)
   if (fresh.length > 0) return
-  await writeStatus(cx, Pools, pool, poolStatus(pool, nodes, seconds(cx)))
+  await writeStatus(cx, kube.Pools, pool, poolStatus(pool, nodes, seconds(cx)))
   for (const node of candidates(pool, nodes, config))
-    await cx.writer.mergePatch(Nodes, node.metadata, {
+    await cx.writer.mergePatch(kube.Nodes, node.metadata, {
       metadata: { annotations: { [nodeNote.desired]: config } },
     })
 }
 
-const isNew = ({ metadata }: Node): boolean => metadata.annotations?.[nodeNote.current] === undefined
+const isNew = ({ metadata }: kube.Node): boolean => metadata.annotations?.[nodeNote.current] === undefined
 
 /** A node that is new comes up with what its pool has. */
-async function join(cx: Platform, { metadata }: Node, config: string): Promise<void> {
+async function join(cx: Platform, { metadata }: kube.Node, config: string): Promise<void> {
   const annotations = { [nodeNote.current]: config, [nodeNote.desired]: config, [nodeNote.state]: 'Done' }
-  await cx.writer.mergePatch(Nodes, metadata, { metadata: { annotations } })
+  await cx.writer.mergePatch(kube.Nodes, metadata, { metadata: { annotations } })
 }
 
 /** Nodes whose turn it is, by name; none of a paused pool. */
-function candidates({ spec = {} }: Pool, nodes: readonly Node[], config: string): Node[] {
+function candidates({ spec = {} }: kube.Pool, nodes: readonly kube.Node[], config: string): kube.Node[] {
   if (spec.paused === true) return []
   const most = Math.max(1, share(spec.maxUnavailable ?? 1, nodes.length, 'down'))
   const room = most - nodes.filter(isUnavailable).length
@@ -76,19 +67,19 @@ function candidates({ spec = {} }: Pool, nodes: readonly Node[], config: string)
   return due.sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1)).slice(0, Math.max(0, room))
 }
 
-const isIdle = ({ metadata }: Node): boolean => {
+const isIdle = ({ metadata }: kube.Node): boolean => {
   const { annotations = {} } = metadata
   return (
     annotations[nodeNote.state] === 'Done' && annotations[nodeNote.current] === annotations[nodeNote.desired]
   )
 }
 
-type Status = NonNullable<Pool['status']>
+type Status = NonNullable<kube.Pool['status']>
 
-const note = ({ metadata }: Node, key: string): string | undefined => metadata.annotations?.[key]
-const isReady = (node: Node): boolean => condition(node, 'Ready')?.status === 'True'
+const note = ({ metadata }: kube.Node, key: string): string | undefined => metadata.annotations?.[key]
+const isReady = (node: kube.Node): boolean => condition(node, 'Ready')?.status === 'True'
 
-function isUpdated(node: Node, config: string): boolean {
+function isUpdated(node: kube.Node, config: string): boolean {
   const state = note(node, nodeNote.state)
   return (
     note(node, nodeNote.current) === config && note(node, nodeNote.desired) === config && state === 'Done'
@@ -96,7 +87,7 @@ function isUpdated(node: Node, config: string): boolean {
 }
 
 /** True when the node does not serve: under way, silent or cordoned. */
-function isUnavailable(node: Node): boolean {
+function isUnavailable(node: kube.Node): boolean {
   const settled = note(node, nodeNote.current) === note(node, nodeNote.desired)
   return (
     !settled || note(node, nodeNote.state) !== 'Done' || !isReady(node) || node.spec?.unschedulable === true
@@ -104,7 +95,7 @@ function isUnavailable(node: Node): boolean {
 }
 
 /** What a pool says of its nodes (ocp 3.5): a paused one with something to do is neither updated nor updating. Pure; `at`: RFC 3339. */
-function poolStatus(pool: Pool, nodes: readonly Node[], at: string): Status {
+function poolStatus(pool: kube.Pool, nodes: readonly kube.Node[], at: string): Status {
   const { spec = {}, status = {}, metadata } = pool
   const { name: config = '' } = spec.configuration ?? {}
   const counts = countsOf(nodes, config)
@@ -123,9 +114,9 @@ function poolStatus(pool: Pool, nodes: readonly Node[], at: string): Status {
   }
 }
 
-const isDegraded = (node: Node): boolean => note(node, nodeNote.state) === 'Degraded'
+const isDegraded = (node: kube.Node): boolean => note(node, nodeNote.state) === 'Degraded'
 
-function countsOf(nodes: readonly Node[], config: string) {
+function countsOf(nodes: readonly kube.Node[], config: string) {
   const updated = nodes.filter((node) => isUpdated(node, config))
   return {
     machineCount: nodes.length,
@@ -143,7 +134,7 @@ function updatedClaims(config: string): Condition[] {
   ]
 }
 
-function pendingClaims({ spec }: Pool, config: string): Condition[] {
+function pendingClaims({ spec }: kube.Pool, config: string): Condition[] {
   const updating =
     spec?.paused === true
       ? claim('Updating', 'False', '', `Pool is paused; will not update to MachineConfig ${config}`)
@@ -151,7 +142,7 @@ function pendingClaims({ spec }: Pool, config: string): Condition[] {
   return [claim('Updated', 'False', '', ''), updating]
 }
 
-function degradedClaims(nodes: readonly Node[]): Condition[] {
+function degradedClaims(nodes: readonly kube.Node[]): Condition[] {
   const message = nodes
     .map((node) => `Node ${node.metadata.name} is reporting: ${JSON.stringify(note(node, nodeNote.reason))}`)
     .join(', ')
@@ -165,7 +156,7 @@ function degradedClaims(nodes: readonly Node[]): Condition[] {
 }
 
 /** A year after the pool was made. */
-function certificate({ metadata }: Pool): NonNullable<Status['certExpirys']>[number] {
+function certificate({ metadata }: kube.Pool): NonNullable<Status['certExpirys']>[number] {
   const made = Date.parse(metadata.creationTimestamp ?? '2026-01-01T00:00:00Z')
   const expiry = timestamp(new Date(made + 365 * 24 * 3_600_000))
   return {
@@ -176,35 +167,35 @@ function certificate({ metadata }: Pool): NonNullable<Status['certExpirys']>[num
 }
 
 /** The pool that a node is managed by: master before a custom pool, a custom pool before worker (ocp 3.5). */
-function poolOf(node: Node, pools: readonly Pool[]): Pool | undefined {
+function poolOf(node: kube.Node, pools: readonly kube.Pool[]): kube.Pool | undefined {
   const mine = pools.filter((pool) => selectsNode(pool, node))
-  const named = (name: string): Pool | undefined => mine.find(({ metadata }) => metadata.name === name)
+  const named = (name: string): kube.Pool | undefined => mine.find(({ metadata }) => metadata.name === name)
   const custom = mine.find(({ metadata }) => metadata.name !== 'master' && metadata.name !== 'worker')
   return named('master') ?? custom ?? named('worker')
 }
 
-function selectsNode({ spec }: Pool, { metadata }: Node): boolean {
+function selectsNode({ spec }: kube.Pool, { metadata }: kube.Node): boolean {
   const wanted = Object.entries(spec?.nodeSelector?.matchLabels ?? {})
   return wanted.length > 0 && wanted.every(([key, value]) => metadata.labels?.[key] === value)
 }
 
 /** Pools that an update of the cluster waits for (ocp 3.5). */
-function isRequired({ metadata }: Pool): boolean {
+function isRequired({ metadata }: kube.Pool): boolean {
   return metadata.labels?.[requiredLabel] !== undefined
 }
 
 /** True when every machine of those pools is of that release. */
 export async function areMastersAt(cx: Platform, { version }: Release): Promise<boolean> {
-  for (const pool of (await cx.reader.list(Pools)).filter(isRequired)) {
+  for (const pool of (await cx.reader.list(kube.Pools)).filter(isRequired)) {
     const name = pool.spec?.configuration?.name ?? ''
-    const found = await cx.reader.get(MachineConfigs, { name })
+    const found = await cx.reader.get(kube.MachineConfigs, { name })
     const notes = found.is === 'object' ? found.object.metadata.annotations : undefined
     if (notes?.[renderNote.release] !== version || !isPoolUpdated(pool)) return false
   }
   return true
 }
 
-function isPoolUpdated({ metadata, spec, status }: Pool): boolean {
+function isPoolUpdated({ metadata, spec, status }: kube.Pool): boolean {
   return (
     status?.observedGeneration === metadata.generation &&
     status?.configuration?.name === spec?.configuration?.name &&
@@ -217,22 +208,22 @@ const unwell = 'RequiredPoolsFailed'
 
 /** What the operator of machines says of pools (ocp 3.5): degraded ones, and masters that are paused while an update needs them. */
 export function runMachineConfigStatus(cx: Platform): Promise<void> {
-  const watched = [{ kind: Pools }, { kind: ClusterOperators, where: { name: operatorName } }]
+  const watched = [{ kind: kube.Pools }, { kind: kube.ClusterOperators, where: { name: operatorName } }]
   return control(cx, watched, async () => {
-    const found = await cx.reader.get(ClusterOperators, { name: operatorName })
+    const found = await cx.reader.get(kube.ClusterOperators, { name: operatorName })
     if (found.is !== 'object' || !found.object.status) return undefined
     const operator = found.object
     const { status = {} } = operator
-    const pools = await cx.reader.list(Pools)
+    const pools = await cx.reader.list(kube.Pools)
     const claims = [...operatorDegradedClaims(pools, operator), ...upgradeableClaims(cx, pools)]
     const conditions = withConditions(status.conditions ?? [], claims, seconds(cx))
-    await writeStatus(cx, ClusterOperators, operator, { ...status, conditions })
+    await writeStatus(cx, kube.ClusterOperators, operator, { ...status, conditions })
     return undefined
   })
 }
 
 /** Others may have their own reasons for Degraded. */
-function operatorDegradedClaims(pools: readonly Pool[], operator: ClusterOperator): Condition[] {
+function operatorDegradedClaims(pools: readonly kube.Pool[], operator: kube.ClusterOperator): Condition[] {
   const why = failure(pools, isTrue(operator.status?.conditions, 'Progressing'))
   if (why !== undefined)
     return [claim('Degraded', 'True', unwell, `error during syncRequiredMachineConfigPools: ${why}`)]
@@ -241,7 +232,7 @@ function operatorDegradedClaims(pools: readonly Pool[], operator: ClusterOperato
     : []
 }
 
-function failure(pools: readonly Pool[], updating: boolean): string | undefined {
+function failure(pools: readonly kube.Pool[], updating: boolean): string | undefined {
   const degraded = pools.find(({ status }) => isTrue(status?.conditions, 'Degraded'))
   if (degraded) {
     const { machineCount, readyMachineCount, updatedMachineCount, unavailableMachineCount } =
@@ -257,7 +248,7 @@ function failure(pools: readonly Pool[], updating: boolean): string | undefined 
     : `required MachineConfigPool ${which} is paused and cannot sync until it is unpaused`
 }
 
-function upgradeableClaims({ faults }: Platform, pools: readonly Pool[]): Condition[] {
+function upgradeableClaims({ faults }: Platform, pools: readonly kube.Pool[]): Condition[] {
   if (faults.on.notUpgradeable?.some(({ operator }) => operator === operatorName) === true) return []
   const message =
     'One or more machine config pools are degraded, please see `oc get mcp` for further details and resolve before upgrading'
@@ -270,15 +261,15 @@ function upgradeableClaims({ faults }: Platform, pools: readonly Pool[]): Condit
 export function runRender(cx: Platform): Promise<void> {
   const { namespace } = releaseImages
   const watched = [
-    { kind: Pools },
-    { kind: MachineConfigs, concerns: isSource },
-    { kind: ConfigMaps, where: { namespace } },
+    { kind: kube.Pools },
+    { kind: kube.MachineConfigs, concerns: isSource },
+    { kind: kube.ConfigMaps, where: { namespace } },
   ]
   return control(cx, watched, async () => {
     const release = await machineRelease(cx)
     if (!release) return undefined
-    const sources = (await cx.reader.list(MachineConfigs)).filter(isSource)
-    for (const pool of await cx.reader.list(Pools)) await render(cx, pool, { release, sources })
+    const sources = (await cx.reader.list(kube.MachineConfigs)).filter(isSource)
+    for (const pool of await cx.reader.list(kube.Pools)) await render(cx, pool, { release, sources })
     return undefined
   })
 }
@@ -287,28 +278,28 @@ const isSource = ({ metadata }: KubeObject): boolean => metadata.annotations?.[r
 
 async function render(
   cx: Platform,
-  pool: Pool,
-  { release, sources }: { release: Release; sources: readonly MachineConfig[] },
+  pool: kube.Pool,
+  { release, sources }: { release: Release; sources: readonly kube.MachineConfig[] },
 ): Promise<void> {
   const own = sources.filter((source) => selectsSource(pool, source))
   const content = digest([release.version, own.map(({ spec }) => spec)])
   const name = `rendered-${pool.metadata.name}-${content}`
   if (pool.spec?.configuration?.name === name) return
-  const found = await cx.reader.get(MachineConfigs, { name })
+  const found = await cx.reader.get(kube.MachineConfigs, { name })
   if (found.is === 'absent')
-    await cx.writer.create(MachineConfigs, rendered(pool, name, { release, content }))
+    await cx.writer.create(kube.MachineConfigs, rendered(pool, name, { release, content }))
   const source = own.map(({ metadata }) => ({
-    apiVersion: MachineConfigs.apiVersion,
-    kind: MachineConfigs.kind,
+    apiVersion: kube.MachineConfigs.apiVersion,
+    kind: kube.MachineConfigs.kind,
     name: metadata.name,
   }))
-  await cx.writer.mergePatch(Pools, pool.metadata, { spec: { configuration: { name, source } } })
+  await cx.writer.mergePatch(kube.Pools, pool.metadata, { spec: { configuration: { name, source } } })
 }
 
 const digest = (of: unknown): string => createHash('md5').update(JSON.stringify(of)).digest('hex')
 
 /** Only what pools here select by: the role, equal or one of several. */
-function selectsSource({ spec }: Pool, { metadata }: MachineConfig): boolean {
+function selectsSource({ spec }: kube.Pool, { metadata }: kube.MachineConfig): boolean {
   const { matchLabels = {}, matchExpressions = [] } = spec?.machineConfigSelector ?? {}
   const role = metadata.labels?.[roleLabel]
   if (role === undefined) return false
@@ -318,11 +309,11 @@ function selectsSource({ spec }: Pool, { metadata }: MachineConfig): boolean {
 }
 
 function rendered(
-  pool: Pool,
+  pool: kube.Pool,
   name: string,
   { release, content }: { release: Release; content: string },
-): MachineConfig {
-  return made(MachineConfigs, {
+): kube.MachineConfig {
+  return made(kube.MachineConfigs, {
     metadata: {
       name,
       annotations: {
@@ -366,7 +357,7 @@ export async function runNodeUpdates(cx: Platform): Promise<void> {
   const bug = new AbortController()
   const own = { ...cx, signal: AbortSignal.any([cx.signal, bug.signal]) }
   await untilAborted(cx.signal, async () => {
-    for await (const change of cx.reader.watch(Nodes, {}, own.signal)) {
+    for await (const change of cx.reader.watch(kube.Nodes, {}, own.signal)) {
       if (change.type !== 'added' && change.type !== 'modified') continue
       const { name } = change.object.metadata
       if (!isTold(change.object) || underway.has(name)) continue
@@ -379,7 +370,7 @@ export async function runNodeUpdates(cx: Platform): Promise<void> {
   })
 }
 
-function isTold({ metadata }: Node): boolean {
+function isTold({ metadata }: kube.Node): boolean {
   const { annotations = {} } = metadata
   const current = annotations[nodeNote.current]
   return current !== undefined && annotations[nodeNote.desired] !== current
@@ -388,7 +379,7 @@ function isTold({ metadata }: Node): boolean {
 async function untilDone(cx: Platform, name: string): Promise<void> {
   await untilAborted(cx.signal, async () => {
     for (;;) {
-      const found = await cx.reader.get(Nodes, { name })
+      const found = await cx.reader.get(kube.Nodes, { name })
       if (found.is !== 'object' || !isTold(found.object)) return
       await tried(cx, name)
     }
@@ -425,22 +416,22 @@ async function updateNode(cx: Platform, name: string): Promise<void> {
     [nodeNote.desiredDrain]: `uncordon-${config}`,
     [nodeNote.lastDrain]: `uncordon-${config}`,
   })
-  await cx.writer.mergePatch(Nodes, { name }, { spec: { unschedulable: null } })
+  await cx.writer.mergePatch(kube.Nodes, { name }, { spec: { unschedulable: null } })
 }
 
-async function read({ reader }: Platform, name: string): Promise<Node | undefined> {
-  const found = await reader.get(Nodes, { name })
+async function read({ reader }: Platform, name: string): Promise<kube.Node | undefined> {
+  const found = await reader.get(kube.Nodes, { name })
   return found.is === 'object' ? found.object : undefined
 }
 
 type Notes = Record<string, string | null>
 
 async function annotate({ writer }: Platform, name: string, annotations: Notes): Promise<void> {
-  await writer.mergePatch(Nodes, { name }, { metadata: { annotations } })
+  await writer.mergePatch(kube.Nodes, { name }, { metadata: { annotations } })
 }
 
 async function notesOf({ reader }: Platform, name: string): Promise<Record<string, string>> {
-  const found = await reader.get(MachineConfigs, { name })
+  const found = await reader.get(kube.MachineConfigs, { name })
   return (found.is === 'object' ? found.object.metadata.annotations : undefined) ?? {}
 }
 
@@ -448,9 +439,9 @@ async function contentOf(cx: Platform, config: string): Promise<string | undefin
   return (await notesOf(cx, config))[renderNote.content]
 }
 
-async function restart(cx: Platform, node: Node, config: string): Promise<void> {
+async function restart(cx: Platform, node: kube.Node, config: string): Promise<void> {
   const { name } = node.metadata
-  await cx.writer.mergePatch(Nodes, { name }, { spec: { unschedulable: true } })
+  await cx.writer.mergePatch(kube.Nodes, { name }, { spec: { unschedulable: true } })
   await annotate(cx, name, { [nodeNote.state]: 'Working', [nodeNote.desiredDrain]: `drain-${config}` })
   // Where nothing could go anywhere nothing is drained (ocp 3.5).
   if (cx.shape.topology !== 'SingleReplica') await drain(cx, name, () => reportDrain(cx, name))
@@ -483,12 +474,12 @@ async function reboot(cx: Platform, name: string, config: string): Promise<void>
 
 /** A guest does not outlive its node; other pods are started again by its kubelet. */
 async function endLaunchers({ reader, writer }: Platform, name: string): Promise<void> {
-  const launchers = await reader.list(Pods, {
+  const launchers = await reader.list(kube.Pods, {
     fields: `spec.nodeName=${name}`,
     labels: 'kubevirt.io=virt-launcher',
   })
   for (const { metadata } of launchers)
-    await writer.mergePatch(Pods, metadata, { status: { phase: 'Failed' } }, 'status')
+    await writer.mergePatch(kube.Pods, metadata, { status: { phase: 'Failed' } }, 'status')
 }
 
 async function comeBack(cx: Platform, name: string, config: string): Promise<void> {
@@ -496,7 +487,7 @@ async function comeBack(cx: Platform, name: string, config: string): Promise<voi
   const kubernetes = releaseOf(cx.shape.graph, version)?.kubernetes
   if (kubernetes !== undefined) {
     const nodeInfo = softwareOf(cx.shape, { version, kubernetes })
-    await cx.writer.mergePatch(Nodes, { name }, { status: { nodeInfo } }, 'status')
+    await cx.writer.mergePatch(kube.Nodes, { name }, { status: { nodeInfo } }, 'status')
   }
   await annotate(cx, name, { [rebootingNote]: null })
   const node = await read(cx, name)
@@ -536,17 +527,17 @@ async function attempt(cx: Platform, node: string): Promise<boolean> {
   return false
 }
 
-async function podsToGo({ reader }: Platform, node: string): Promise<Pod[]> {
-  const pods = await reader.list(Pods, { fields: `spec.nodeName=${node}` })
+async function podsToGo({ reader }: Platform, node: string): Promise<kube.Pod[]> {
+  const pods = await reader.list(kube.Pods, { fields: `spec.nodeName=${node}` })
   return pods.filter((pod) => !ownedBy('DaemonSet')(pod))
 }
 
 /** A refusal (429: a disruption budget, or a VM that has to move first) is no failure: it is asked again. */
-async function evict(cx: Platform, { metadata }: Pod): Promise<void> {
+async function evict(cx: Platform, { metadata }: kube.Pod): Promise<void> {
   const { name, namespace } = metadata
   const body = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name, namespace } }
   try {
-    await cx.writer.subresource(Pods, { name, namespace }, { name: 'eviction', method: 'POST', body })
+    await cx.writer.subresource(kube.Pods, { name, namespace }, { name: 'eviction', method: 'POST', body })
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
   }

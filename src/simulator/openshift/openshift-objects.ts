@@ -1,4 +1,4 @@
-import { type ConfigMap, ConfigMaps, Namespaces, type Node, Nodes } from '../../lib/kube/kinds/core-kinds.ts'
+import * as kube from '../kinds.ts'
 import { listServed, minute, type OpenShiftFaults, type Platform, writeStatus } from './platform-context.ts'
 import {
   type HealthCheckShape,
@@ -10,30 +10,12 @@ import {
   releaseNumber,
   releaseOf,
 } from './openshift-shape.ts'
-import {
-  ApiRequestCounts,
-  ClusterOperators,
-  ClusterVersions,
-  Infrastructures,
-  KubeApiServers,
-  type MachineConfig,
-  type MachineConfigPool,
-  MachineConfigs,
-  type MachineHealthCheck,
-  MachineHealthChecks,
-  type NodeHealthCheck,
-  NodeHealthChecks,
-  NodeMaintenances,
-  OldNodeMaintenances,
-  MachineConfigPools as Pools,
-} from '../../lib/kube/kinds/openshift-kinds.ts'
 import { condition, type Kind, type KubeObject } from '../../lib/kube/object.ts'
 import { jsonPathColumns, nameColumn } from '../api/kinds/printer-columns.ts'
 import { custom, type SimKind } from '../api/kinds/sim-kind.ts'
 import table from './operators.json' with { type: 'json' }
 import { control, made, recordEvent } from '../machinery/controller.ts'
 import { share } from '../machinery/owned-pods.ts'
-import { VirtualMachineInstances } from '../../lib/kube/kinds/kubevirt-kinds.ts'
 import { Refusal } from '../api/api-refusal.ts'
 import { Services } from '../api/subresources.ts'
 import type { Store } from '../api/store.ts'
@@ -47,12 +29,12 @@ export const releaseImages = {
 } as const
 
 export async function requestMachines({ writer }: Platform, { version }: Release): Promise<void> {
-  await writer.mergePatch(ConfigMaps, releaseImages, { data: { releaseVersion: version } })
+  await writer.mergePatch(kube.ConfigMaps, releaseImages, { data: { releaseVersion: version } })
 }
 
 /** The release that machines are to be of. */
 export async function machineRelease({ reader, shape }: Platform): Promise<Release | undefined> {
-  const found = await reader.get(ConfigMaps, releaseImages)
+  const found = await reader.get(kube.ConfigMaps, releaseImages)
   const version = found.is === 'object' ? found.object.data?.['releaseVersion'] : undefined
   return shape.graph.find((release) => release.version === version)
 }
@@ -74,17 +56,17 @@ const namespaces = [
  */
 export function openShiftObjects(shape: OpenShiftShape): KubeObject[] {
   return [
-    ...namespaces.map((name) => made(Namespaces, { metadata: { name } })),
+    ...namespaces.map((name) => made(kube.Namespaces, { metadata: { name } })),
     ...poolsOf(shape).flatMap((pool) => nodesOfPool(shape, pool)),
-    specified(Infrastructures, 'cluster', {}),
-    specified(ClusterVersions, 'version', { clusterID, channel: shape.channel }),
-    specified(KubeApiServers, 'cluster', { managementState: 'Managed' }),
-    ...operatorsOf(shape).map(({ name }) => specified(ClusterOperators, name, {})),
+    specified(kube.Infrastructures, 'cluster', {}),
+    specified(kube.ClusterVersions, 'version', { clusterID, channel: shape.channel }),
+    specified(kube.KubeApiServers, 'cluster', { managementState: 'Managed' }),
+    ...operatorsOf(shape).map(({ name }) => specified(kube.ClusterOperators, name, {})),
     configMap('openshift-config-managed', 'admin-gates', shape.adminGates ?? {}),
     configMap('openshift-config', 'admin-acks', {}),
     configMap(releaseImages.namespace, releaseImages.name, { releaseVersion: shape.version }),
     ...machines(shape),
-    made(Namespaces, { metadata: { name: monitoring.namespace } }),
+    made(kube.Namespaces, { metadata: { name: monitoring.namespace } }),
     monitoringService(),
   ]
 }
@@ -120,24 +102,24 @@ export function infrastructureStatus({ topology = 'HighlyAvailable' }: OpenShift
   }
 }
 
-function configMap(namespace: string, name: string, data: Readonly<Record<string, string>>): ConfigMap {
-  return made(ConfigMaps, { metadata: { name, namespace }, data: { ...data } })
+function configMap(namespace: string, name: string, data: Readonly<Record<string, string>>): kube.ConfigMap {
+  return made(kube.ConfigMaps, { metadata: { name, namespace }, data: { ...data } })
 }
 
 /** What every machine of a role gets, beside what others add with the same label. */
-function baseConfig(role: string): MachineConfig {
-  return made(MachineConfigs, {
+function baseConfig(role: string): kube.MachineConfig {
+  return made(kube.MachineConfigs, {
     metadata: { name: `00-${role}`, labels: { [roleLabel]: role } },
     spec: { config: { ignition: { version: '3.4.0' } } },
   })
 }
 
 /** Masters are what an update waits for; machines of a custom pool are workers with something on top (ocp 3.5). */
-export function machineConfigPool({ name, paused = false, maxUnavailable }: PoolShape): MachineConfigPool {
+export function machineConfigPool({ name, paused = false, maxUnavailable }: PoolShape): kube.Pool {
   const isCustom = name !== 'master' && name !== 'worker'
   const ofRole = { [roleLabel]: name }
   const ofRoles = [{ key: roleLabel, operator: 'In', values: ['worker', name] }]
-  return made(Pools, {
+  return made(kube.Pools, {
     metadata: {
       name,
       labels: {
@@ -161,11 +143,11 @@ const controlPlane = { ...role('master'), ...role('control-plane') }
 const schedulable = { 'kubevirt.io/schedulable': 'true' }
 
 /** The machines of a pool, as they run the installed release. */
-export function nodesOfPool(platform: Machines, pool: PoolShape): Node[] {
+export function nodesOfPool(platform: Machines, pool: PoolShape): kube.Node[] {
   return nodeNames(pool).map((name) => machine(platform, pool.name, name))
 }
 
-function machine(platform: Machines, pool: string, name: string): Node {
+function machine(platform: Machines, pool: string, name: string): kube.Node {
   const isMaster = pool === 'master'
   const alone = isCompact(platform)
   // virt-operator's own pods tolerate this key and not `master`, which says the same.
@@ -179,16 +161,16 @@ function machine(platform: Machines, pool: string, name: string): Node {
   return { ...node, spec: isMaster && !alone ? { taints } : {} }
 }
 
-type NodeStatus = NonNullable<Node['status']>
+type NodeStatus = NonNullable<kube.Node['status']>
 
 /** A Linux machine of that name and size. */
 export function machineNode(
   name: string,
   labels: Record<string, string>,
   { size, nodeInfo: info }: { size: Record<string, string>; nodeInfo: NonNullable<NodeStatus['nodeInfo']> },
-): Node {
+): kube.Node {
   const own = { 'kubernetes.io/hostname': name, 'kubernetes.io/os': 'linux', 'kubernetes.io/arch': 'amd64' }
-  return made(Nodes, {
+  return made(kube.Nodes, {
     metadata: { name, labels: { ...own, ...labels } },
     status: {
       capacity: size,
@@ -263,14 +245,14 @@ function kind(told: Kind, shortNames: readonly string[], columns: Columns): SimK
 }
 
 const platformKinds: readonly SimKind[] = [
-  kind(ClusterVersions, [], {
+  kind(kube.ClusterVersions, [], {
     Version: ".status.history[?(@.state=='Completed')].version",
     Available: of('Available'),
     Progressing: of('Progressing'),
     Since: since,
     Status: said,
   }),
-  kind(ClusterOperators, ['co'], {
+  kind(kube.ClusterOperators, ['co'], {
     Version: ".status.versions[?(@.name=='operator')].version",
     Available: of('Available'),
     Progressing: of('Progressing'),
@@ -278,9 +260,9 @@ const platformKinds: readonly SimKind[] = [
     Since: since,
     Message: said,
   }),
-  kind(Infrastructures, [], age),
-  kind(KubeApiServers, [], age),
-  kind(Pools, ['mcp'], {
+  kind(kube.Infrastructures, [], age),
+  kind(kube.KubeApiServers, [], age),
+  kind(kube.Pools, ['mcp'], {
     Config: '.status.configuration.name',
     Updated: of('Updated'),
     Updating: of('Updating'),
@@ -291,24 +273,24 @@ const platformKinds: readonly SimKind[] = [
     DegradedMachineCount: '.status.degradedMachineCount',
     ...age,
   }),
-  kind(MachineConfigs, ['mc'], {
+  kind(kube.MachineConfigs, ['mc'], {
     GeneratedByController:
       ".metadata.annotations['machineconfiguration\\.openshift\\.io/generated-by-controller-version']",
     IgnitionVersion: '.spec.config.ignition.version',
     ...age,
   }),
-  kind(MachineHealthChecks, ['mhc', 'mhcs'], {
+  kind(kube.MachineHealthChecks, ['mhc', 'mhcs'], {
     MaxUnhealthy: '.spec.maxUnhealthy',
     ExpectedMachines: '.status.expectedMachines',
     CurrentHealthy: '.status.currentHealthy',
   }),
-  kind(ApiRequestCounts, [], {
+  kind(kube.ApiRequestCounts, [], {
     RemovedInRelease: '.status.removedInRelease',
     RequestsInCurrentHour: '.status.currentHour.requestCount',
     RequestsInLast24h: '.status.requestCount',
   }),
-  kind(NodeMaintenances, ['nm'], { Node: '.spec.nodeName', ...age }),
-  kind(NodeHealthChecks, ['nhc'], {
+  kind(kube.NodeMaintenances, ['nm'], { Node: '.spec.nodeName', ...age }),
+  kind(kube.NodeHealthChecks, ['nhc'], {
     Phase: '.status.phase',
     ObservedNodes: '.status.observedNodes',
     HealthyNodes: '.status.healthyNodes',
@@ -321,7 +303,7 @@ const maintenance: Columns = { Node: '.spec.nodeName', ...age }
 export function openShiftKinds({ version }: Pick<OpenShiftShape, 'version'>): SimKind[] {
   const { major, minor } = releaseNumber(version)
   const isOld = major === 4 && minor <= 10
-  return [...platformKinds, ...(isOld ? [kind(OldNodeMaintenances, ['nm'], maintenance)] : [])]
+  return [...platformKinds, ...(isOld ? [kind(kube.OldNodeMaintenances, ['nm'], maintenance)] : [])]
 }
 
 const patience = 5 * minute
@@ -335,51 +317,59 @@ const pausedNote = 'cluster.x-k8s.io/paused'
  * not well (night E7): what a reboot looks like to it that takes its time.
  */
 export function runHealthChecks(cx: Platform): Promise<void> {
-  const watched = [{ kind: Nodes }, { kind: MachineHealthChecks }, { kind: NodeHealthChecks }]
+  const watched = [{ kind: kube.Nodes }, { kind: kube.MachineHealthChecks }, { kind: kube.NodeHealthChecks }]
   return control(cx, watched, async () => {
-    const nodes = await cx.reader.list(Nodes)
-    const machineChecks = await listServed(cx, MachineHealthChecks)
-    const nodeChecks = await listServed(cx, NodeHealthChecks)
+    const nodes = await cx.reader.list(kube.Nodes)
+    const machineChecks = await listServed(cx, kube.MachineHealthChecks)
+    const nodeChecks = await listServed(cx, kube.NodeHealthChecks)
     for (const check of machineChecks) await machineCheck(cx, check, nodes)
     for (const check of nodeChecks) await nodeCheck(cx, check, nodes)
     return nodes.every(isReady) ? undefined : beat
   })
 }
 
-const isReady = (node: Node): boolean => condition(node, 'Ready')?.status === 'True'
+const isReady = (node: kube.Node): boolean => condition(node, 'Ready')?.status === 'True'
 
-function isLost(cx: Platform, node: Node): boolean {
+function isLost(cx: Platform, node: kube.Node): boolean {
   const ready = condition(node, 'Ready')
   if (ready === undefined || ready.status === 'True') return false
   return cx.clock.now().getTime() - Date.parse(ready.lastTransitionTime ?? '') >= patience
 }
 
-function selected(nodes: readonly Node[], labels: Record<string, string>): Node[] {
+function selected(nodes: readonly kube.Node[], labels: Record<string, string>): kube.Node[] {
   const wanted = Object.entries(labels)
   return nodes.filter(({ metadata }) => wanted.every(([key, value]) => metadata.labels?.[key] === value))
 }
 
 /** Machines have no objects here: a role among them is the role of nodes. */
-async function machineCheck(cx: Platform, check: MachineHealthCheck, nodes: readonly Node[]): Promise<void> {
+async function machineCheck(
+  cx: Platform,
+  check: kube.MachineHealthCheck,
+  nodes: readonly kube.Node[],
+): Promise<void> {
   const role = check.spec?.selector?.matchLabels?.[machineRole] ?? ''
   const own = selected(nodes, { [`node-role.kubernetes.io/${role}`]: '' })
   const unwell = own.filter((node) => !isReady(node)).length
   const most = share(check.spec?.maxUnhealthy ?? '100%', own.length, 'down')
   const remediationsAllowed = Math.max(0, most - unwell)
   const status = { expectedMachines: own.length, currentHealthy: own.length - unwell, remediationsAllowed }
-  await writeStatus(cx, MachineHealthChecks, check, { ...check.status, ...status })
+  await writeStatus(cx, kube.MachineHealthChecks, check, { ...check.status, ...status })
   const paused = check.metadata.annotations?.[pausedNote] !== undefined
   if (!paused && unwell <= most) await remediate(cx, check, own)
 }
 
-async function nodeCheck(cx: Platform, check: NodeHealthCheck, nodes: readonly Node[]): Promise<void> {
+async function nodeCheck(
+  cx: Platform,
+  check: kube.NodeHealthCheck,
+  nodes: readonly kube.Node[],
+): Promise<void> {
   const { selector, pauseRequests = [], minHealthy = '51%' } = check.spec ?? {}
   const own = selected(nodes, selector?.matchLabels ?? {})
   const healthyNodes = own.filter(isReady).length
   const paused = pauseRequests.length > 0
   const enough = healthyNodes >= share(minHealthy, own.length, 'up')
   const phase = paused ? 'Paused' : 'Enabled'
-  await writeStatus(cx, NodeHealthChecks, check, {
+  await writeStatus(cx, kube.NodeHealthChecks, check, {
     ...check.status,
     phase,
     observedNodes: own.length,
@@ -390,40 +380,40 @@ async function nodeCheck(cx: Platform, check: NodeHealthCheck, nodes: readonly N
 
 async function remediate(
   cx: Platform,
-  check: MachineHealthCheck | NodeHealthCheck,
-  nodes: readonly Node[],
+  check: kube.MachineHealthCheck | kube.NodeHealthCheck,
+  nodes: readonly kube.Node[],
 ): Promise<void> {
   for (const node of nodes.filter((one) => isLost(cx, one))) {
     const message = `Machine of node ${node.metadata.name} is deleted: the node has not been Ready for 5 minutes`
     await recordEvent(cx, check, 'healthcheck', ['Warning', 'MachineDeleted', message])
-    await cx.writer.delete(Nodes, node.metadata)
+    await cx.writer.delete(kube.Nodes, node.metadata)
   }
 }
 
 const silent = ['Unknown', 'False']
 
 /** A check over the nodes of a pool, which takes a node for lost after five minutes (night E7). */
-function healthCheckObject(check: HealthCheckShape): MachineHealthCheck | NodeHealthCheck {
+function healthCheckObject(check: HealthCheckShape): kube.MachineHealthCheck | kube.NodeHealthCheck {
   return check.kind === 'MachineHealthCheck' ? machineHealthCheck(check) : nodeHealthCheck(check)
 }
 
-function machineHealthCheck({ name, pool }: HealthCheckShape): MachineHealthCheck {
+function machineHealthCheck({ name, pool }: HealthCheckShape): kube.MachineHealthCheck {
   const spec = {
     selector: { matchLabels: { 'machine.openshift.io/cluster-api-machine-role': pool } },
     unhealthyConditions: silent.map((status) => ({ type: 'Ready', status, timeout: '300s' })),
     maxUnhealthy: '40%',
   }
-  const { apiVersion, kind } = MachineHealthChecks
+  const { apiVersion, kind } = kube.MachineHealthChecks
   return { apiVersion, kind, metadata: { name, namespace: 'openshift-machine-api' }, spec }
 }
 
-function nodeHealthCheck({ name, pool }: HealthCheckShape): NodeHealthCheck {
+function nodeHealthCheck({ name, pool }: HealthCheckShape): kube.NodeHealthCheck {
   const spec = {
     selector: { matchLabels: { [`node-role.kubernetes.io/${pool}`]: '' } },
     unhealthyConditions: silent.map((status) => ({ type: 'Ready', status, duration: '300s' })),
     minHealthy: '51%',
   }
-  const { apiVersion, kind } = NodeHealthChecks
+  const { apiVersion, kind } = kube.NodeHealthChecks
   return { apiVersion, kind, metadata: { name }, spec }
 }
 
@@ -479,7 +469,7 @@ const alert = (
 function whenOutdated(store: Store): () => number | undefined {
   const outdated = new Set<string>()
   let since: number | undefined
-  store.watch(VirtualMachineInstances, ({ type, object: { metadata } }) => {
+  store.watch(kube.Vmis, ({ type, object: { metadata } }) => {
     const id = metadata.uid ?? metadata.name
     if (type !== 'DELETED' && metadata.labels?.[outdatedLabel] !== undefined) outdated.add(id)
     else outdated.delete(id)

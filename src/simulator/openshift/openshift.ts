@@ -1,3 +1,4 @@
+import * as kube from '../kinds.ts'
 import { ChangeSignal, claim, type ControllerContext, untilAborted } from '../machinery/controller.ts'
 import type { Faults } from '../machinery/machinery-faults.ts'
 import { runClusterOperators, runKubeletSkew, versionsOf } from './cluster-operators.ts'
@@ -11,15 +12,6 @@ import {
 } from './platform-context.ts'
 import { runMachineConfigStatus, runNodeUpdates, runPools, runRender } from './machine-config-controller.ts'
 import { type OpenShiftShape, type PoolShape, releaseOf } from './openshift-shape.ts'
-import {
-  type ClusterOperator,
-  ClusterOperators,
-  type ClusterVersion,
-  ClusterVersions,
-  Infrastructures,
-  MachineConfigPools as Pools,
-  type UpdateHistory,
-} from '../../lib/kube/kinds/openshift-kinds.ts'
 import type { Condition } from '../../lib/kube/object.ts'
 import { platformRelease } from './cluster-updates.ts'
 import {
@@ -29,7 +21,6 @@ import {
   nodesOfPool,
   runHealthChecks,
 } from './openshift-objects.ts'
-import { Nodes } from '../../lib/kube/kinds/core-kinds.ts'
 import { timestamp } from '../api/object-lifecycle.ts'
 
 /**
@@ -62,14 +53,14 @@ const age = { installed: 90 * 24 * 60 * minute, updated: 30 * 24 * 60 * minute }
 async function installPlatform(cx: Platform): Promise<void> {
   await untilAborted(cx.signal, async () => {
     const since = stamp(cx.clock.now(), age.updated)
-    for (const operator of await cx.reader.list(ClusterOperators))
+    for (const operator of await cx.reader.list(kube.ClusterOperators))
       if (!operator.status)
-        await writeStatus(cx, ClusterOperators, operator, installed(cx.shape, operator, since))
-    for (const infrastructure of await cx.reader.list(Infrastructures))
+        await writeStatus(cx, kube.ClusterOperators, operator, installed(cx.shape, operator, since))
+    for (const infrastructure of await cx.reader.list(kube.Infrastructures))
       if (!infrastructure.status)
-        await writeStatus(cx, Infrastructures, infrastructure, infrastructureStatus(cx.shape))
-    for (const version of await cx.reader.list(ClusterVersions))
-      if (!version.status) await writeStatus(cx, ClusterVersions, version, versionStatus(cx, version))
+        await writeStatus(cx, kube.Infrastructures, infrastructure, infrastructureStatus(cx.shape))
+    for (const version of await cx.reader.list(kube.ClusterVersions))
+      if (!version.status) await writeStatus(cx, kube.ClusterVersions, version, versionStatus(cx, version))
   })
 }
 
@@ -84,15 +75,15 @@ const well: readonly Condition[] = [
 
 function installed(
   { graph, version }: OpenShiftShape,
-  { metadata }: ClusterOperator,
+  { metadata }: kube.ClusterOperator,
   since: string,
-): ClusterOperator['status'] {
+): kube.ClusterOperator['status'] {
   const { kubernetes } = releaseOf(graph, version) ?? { kubernetes: '' }
   const versions = versionsOf(metadata.name, { version, kubernetes })
   return { versions, conditions: withConditions([], well, since) }
 }
 
-function versionStatus(cx: Platform, { metadata }: ClusterVersion): ClusterVersion['status'] {
+function versionStatus(cx: Platform, { metadata }: kube.ClusterVersion): kube.ClusterVersion['status'] {
   const { shape, clock } = cx
   const release = releaseOf(shape.graph, shape.version)
   return {
@@ -117,10 +108,10 @@ function settled(version: string, since: string): Condition[] {
 }
 
 /** Installed as an older release of the graph where there is one, and updated since. */
-function pastUpdates({ graph, version }: OpenShiftShape, now: Date): UpdateHistory[] {
+function pastUpdates({ graph, version }: OpenShiftShape, now: Date): kube.UpdateHistory[] {
   const before = graph.find(({ to }) => to.includes(version))
   const steps = before ? [before.version, version] : [version]
-  const past = steps.map((of, index): UpdateHistory => {
+  const past = steps.map((of, index): kube.UpdateHistory => {
     const isInstall = index === 0
     const completed = isInstall ? age.installed : age.updated
     return {
@@ -145,7 +136,7 @@ async function runInterference(cx: Platform): Promise<void> {
     if (addedPool) await addPool(cx, addedPool)
     for (const name of unpausedPools.filter((one) => !unpaused.has(one))) {
       unpaused.add(name)
-      await cx.writer.mergePatch(Pools, { name }, { spec: { paused: false } })
+      await cx.writer.mergePatch(kube.Pools, { name }, { spec: { paused: false } })
     }
     for (const name of unpaused) if (!unpausedPools.includes(name)) unpaused.delete(name)
     await changed.wait()
@@ -155,13 +146,13 @@ async function runInterference(cx: Platform): Promise<void> {
 /** New machines are of the release that the platform has now. */
 async function addPool(cx: Platform, pool: PoolShape): Promise<void> {
   const { reader, writer, shape } = cx
-  if ((await reader.get(Pools, pool)).is !== 'absent') return
+  if ((await reader.get(kube.Pools, pool)).is !== 'absent') return
   const version = (await machineRelease(cx))?.version ?? shape.version
   for (const node of nodesOfPool({ ...shape, version }, pool)) {
-    if ((await reader.get(Nodes, node.metadata)).is !== 'absent') continue
+    if ((await reader.get(kube.Nodes, node.metadata)).is !== 'absent') continue
     const { status = {} } = node
-    await writer.create(Nodes, node)
-    await writer.mergePatch(Nodes, node.metadata, { status }, 'status')
+    await writer.create(kube.Nodes, node)
+    await writer.mergePatch(kube.Nodes, node.metadata, { status }, 'status')
   }
-  await writer.create(Pools, machineConfigPool(pool))
+  await writer.create(kube.Pools, machineConfigPool(pool))
 }

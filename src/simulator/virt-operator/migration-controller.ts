@@ -1,13 +1,4 @@
-import {
-  type KubeVirt,
-  KubeVirts,
-  type VirtualMachineInstanceMigration as Migration,
-  VirtualMachineInstanceMigrations as Migrations,
-  type MigrationState,
-  type VirtualMachineInstance as Vmi,
-  VirtualMachineInstances as Vmis,
-} from '../../lib/kube/kinds/kubevirt-kinds.ts'
-import { type Pod, Pods } from '../../lib/kube/kinds/workload-kinds.ts'
+import * as kube from '../kinds.ts'
 import { controlEach, keyed, keyOf, recordEvent, seconds } from '../machinery/controller.ts'
 import { isLiving, isReady, namespaced } from '../machinery/owned-pods.ts'
 import {
@@ -46,7 +37,7 @@ export function runMigrations(cx: Virt): Promise<void> {
   const started: MigrationView['started'] = new Map()
   const told: MigrationView['told'] = new Set()
   const watches = [
-    keyed(Migrations, (migration, isGone) => {
+    keyed(kube.Migrations, (migration, isGone) => {
       const key = keyOf(migration.metadata)
       const before = known.open.get(key)
       known.take(migration, isGone)
@@ -54,12 +45,12 @@ export function runMigrations(cx: Virt): Promise<void> {
       // Who waited for its place may go on, and one of the same instance may be too many.
       return ends ? [key, ...known.waiting(), ...known.of(instanceKeyOf(migration)).map(keyOfObject)] : [key]
     }),
-    keyed(Pods, (pod) => {
+    keyed(kube.Pods, (pod) => {
       const instance = instanceOf(pod)?.[0]
       return instance === undefined ? [] : known.openOf(instance)
     }),
     keyed(
-      Pods,
+      kube.Pods,
       (pod, isGone) => {
         handled.take(pod, isGone)
         return known.running.keys()
@@ -73,7 +64,7 @@ export function runMigrations(cx: Virt): Promise<void> {
     const limited = isAsked ? await limitsNow(cx, known) : unlimited
     const view = { known, handled, started, told, ...limited }
     return async (ref) => {
-      const migration = await cx.reader.get(Migrations, ref)
+      const migration = await cx.reader.get(kube.Migrations, ref)
       return migration.is === 'object' ? tend(cx, view, migration.object) : undefined
     }
   })
@@ -85,7 +76,7 @@ type Limited = Pick<MigrationView, 'limits' | 'running'>
 const unlimited: Limited = { limits: { perCluster: 0, perNode: 0 }, running: [] }
 
 async function limitsNow(cx: Virt, known: KnownMigrations): Promise<Limited> {
-  const [kubevirt]: KubeVirt[] = await cx.reader.list(KubeVirts, { namespace: cx.namespace })
+  const [kubevirt]: kube.KubeVirt[] = await cx.reader.list(kube.KubeVirts, { namespace: cx.namespace })
   const running: Limited['running'][number][] = []
   for (const [key, migration] of known.running) {
     const vmi = await vmiOf(cx, migration)
@@ -94,29 +85,29 @@ async function limitsNow(cx: Virt, known: KnownMigrations): Promise<Limited> {
   return { limits: limitsOf(kubevirt?.spec?.configuration), running }
 }
 
-async function vmiOf(cx: Virt, { spec, metadata }: Migration): Promise<Vmi | undefined> {
+async function vmiOf(cx: Virt, { spec, metadata }: kube.Migration): Promise<kube.Vmi | undefined> {
   const ref = { name: spec?.vmiName ?? '', ...namespaced(metadata) }
-  const found = await cx.reader.get(Vmis, ref)
+  const found = await cx.reader.get(kube.Vmis, ref)
   return found.is === 'object' ? found.object : undefined
 }
 
 /** Of the instance that it moves. */
-export const instanceKeyOf = ({ spec, metadata }: Migration): string =>
+export const instanceKeyOf = ({ spec, metadata }: kube.Migration): string =>
   keyOf({ namespace: metadata.namespace, name: spec?.vmiName ?? '' })
 
 const keyOfObject = ({ metadata }: KubeObject): string => keyOf(metadata)
 
 /** The migrations as a watch tells of them, by what is asked of them. */
 export class KnownMigrations {
-  readonly open = new Map<string, Migration>()
+  readonly open = new Map<string, kube.Migration>()
   /** Of these, those that count against the limits. */
-  readonly running = new Map<string, Migration>()
-  readonly #byInstance = new Map<string, Map<string, Migration>>()
+  readonly running = new Map<string, kube.Migration>()
+  readonly #byInstance = new Map<string, Map<string, kube.Migration>>()
 
-  take(migration: Migration, isGone: boolean): void {
+  take(migration: kube.Migration, isGone: boolean): void {
     const key = keyOf(migration.metadata)
     const instance = instanceKeyOf(migration)
-    const same = this.#byInstance.get(instance) ?? new Map<string, Migration>()
+    const same = this.#byInstance.get(instance) ?? new Map<string, kube.Migration>()
     this.#byInstance.set(instance, same)
     putUnless(isGone, same, key, migration)
     if (same.size === 0) this.#byInstance.delete(instance)
@@ -125,7 +116,7 @@ export class KnownMigrations {
   }
 
   /** Of one instance, in the order of a list. */
-  of(instance: string): Migration[] {
+  of(instance: string): kube.Migration[] {
     const same = [...(this.#byInstance.get(instance) ?? [])]
     return same.sort(([a], [b]) => (a < b ? -1 : 1)).map(([, migration]) => migration)
   }
@@ -157,7 +148,7 @@ function putUnless<T>(not: boolean, into: Map<string, T>, key: string, value: T)
 class Handlers {
   readonly #nodes = new Map<string, Set<string>>()
 
-  take(pod: Pod, isGone: boolean): void {
+  take(pod: kube.Pod, isGone: boolean): void {
     const node = pod.spec?.nodeName
     if (node === undefined) return
     const serving = this.#nodes.get(node) ?? new Set()
@@ -172,7 +163,7 @@ class Handlers {
   }
 }
 
-async function tend(cx: Virt, view: MigrationView, migration: Migration): Promise<number | undefined> {
+async function tend(cx: Virt, view: MigrationView, migration: kube.Migration): Promise<number | undefined> {
   if (migration.metadata.deletionTimestamp === undefined && isFinal(migration)) {
     await collectOld(cx, view.known, migration)
     return undefined
@@ -225,7 +216,7 @@ const unschedulable = 300_000
 async function start(cx: Virt, both: Migrated): Promise<number> {
   const { migration, vmi } = both
   const target = await targetOf(cx, both)
-  const migrationState: MigrationState = {
+  const migrationState: kube.MigrationState = {
     startTimestamp: seconds(cx),
     migrationUid: migration.metadata.uid ?? '',
     sourceNode: vmi.status?.nodeName ?? '',
@@ -234,7 +225,7 @@ async function start(cx: Virt, both: Migrated): Promise<number> {
   }
   const cleared = { endTimestamp: null, completed: null, failed: null, failureReason: null }
   const status = { migrationState: { ...migrationState, ...cleared } }
-  await cx.writer.mergePatch(Vmis, vmi.metadata, { status })
+  await cx.writer.mergePatch(kube.Vmis, vmi.metadata, { status })
   return become(cx, migration, 'Running')
 }
 
@@ -256,7 +247,7 @@ async function watch(
 }
 
 /** Of a guest that ran on a newer one nothing is taken by an older QEMU (night U4). */
-function goesToOlder(both: Migrated, launchers: readonly Pod[]): boolean {
+function goesToOlder(both: Migrated, launchers: readonly kube.Pod[]): boolean {
   const target = targetAmong(launchers, both)
   const [runs, goesTo] = [
     both.vmi.status?.launcherContainerImageVersion,
@@ -277,21 +268,21 @@ function fails(outcome: string | undefined, { vmi }: Migrated, known: KnownMigra
   return !known.of(keyOf(vmi.metadata)).some(({ status }) => status?.phase === 'Failed')
 }
 
-const ended = (cx: Virt, { status }: Vmi): MigrationState => ({
+const ended = (cx: Virt, { status }: kube.Vmi): kube.MigrationState => ({
   ...status?.migrationState,
   completed: true,
   endTimestamp: seconds(cx),
 })
 
 /** The guest runs on the target, with what was asked of it meanwhile; the source launcher ends. */
-async function handOver(cx: Virt, both: Migrated, launchers: readonly Pod[]): Promise<undefined> {
+async function handOver(cx: Virt, both: Migrated, launchers: readonly kube.Pod[]): Promise<undefined> {
   const { migration, vmi } = both
   const target = targetAmong(launchers, both)
   const source = currentLauncher(vmi, launchers)
   const nodeName = target?.spec?.nodeName ?? ''
   const migrationState = ended(cx, vmi)
   const activePods = { [target?.metadata.uid ?? '']: nodeName }
-  await cx.writer.mergePatch(Vmis, vmi.metadata, {
+  await cx.writer.mergePatch(kube.Vmis, vmi.metadata, {
     metadata: { labels: { [outdatedLabel]: null, 'kubevirt.io/nodeName': nodeName } },
     status: {
       nodeName,
@@ -311,7 +302,7 @@ async function handOver(cx: Virt, both: Migrated, launchers: readonly Pod[]): Pr
 async function abandon(cx: Virt, both: Migrated, failureReason: string): Promise<undefined> {
   const { migration, vmi } = both
   const migrationState = { ...ended(cx, vmi), failed: true, failureReason }
-  await cx.writer.mergePatch(Vmis, vmi.metadata, { status: { migrationState } })
+  await cx.writer.mergePatch(kube.Vmis, vmi.metadata, { status: { migrationState } })
   const target = await targetOf(cx, both)
   if (target) await finishLauncher(cx, target, seconds(cx))
   return fail(cx, migration, 'source node reported migration failed', migrationState)
@@ -325,7 +316,7 @@ const retry = 5000
 async function admit(cx: Virt, { migration }: Migrated): Promise<number> {
   const labels = { 'kubevirt.io/vmi-name': migration.spec?.vmiName ?? '' }
   const metadata = { labels, finalizers: [migrationFinalizer] }
-  await cx.writer.mergePatch(Migrations, migration.metadata, { metadata })
+  await cx.writer.mergePatch(kube.Migrations, migration.metadata, { metadata })
   return become(cx, migration, 'Pending')
 }
 
@@ -349,7 +340,7 @@ async function schedule(cx: Virt, view: MigrationView, both: Migrated): Promise<
 }
 
 /** Undefined where a quota refuses it: only a condition of the migration says so (facts 3.3). */
-async function targetPod(cx: Virt, { migration, vmi }: Migrated): Promise<Pod | undefined> {
+async function targetPod(cx: Virt, { migration, vmi }: Migrated): Promise<kube.Pod | undefined> {
   try {
     return await createLauncher(cx, vmi, migration.metadata.uid)
   } catch (error) {
@@ -359,13 +350,13 @@ async function targetPod(cx: Virt, { migration, vmi }: Migrated): Promise<Pod | 
   }
 }
 
-async function rejectForQuota(cx: Virt, migration: Migration): Promise<void> {
+async function rejectForQuota(cx: Virt, migration: kube.Migration): Promise<void> {
   const type = 'migrationRejectedByResourceQuota'
   if (condition(migration, type)?.status === 'True') return
   const at = seconds(cx)
   const rejected = { type, status: 'True', lastProbeTime: at, lastTransitionTime: at } as const
   const conditions = [...(migration.status?.conditions ?? []), rejected]
-  await cx.writer.mergePatch(Migrations, migration.metadata, { status: { conditions } }, 'status')
+  await cx.writer.mergePatch(kube.Migrations, migration.metadata, { status: { conditions } }, 'status')
 }
 
 function isFull({ running, started, limits }: MigrationView, { vmi }: Migrated): boolean {
@@ -388,8 +379,8 @@ async function announceBackOff(
 
 /** A migration and the running instance that it is about. */
 interface Migrated {
-  migration: Migration
-  vmi: Vmi
+  migration: kube.Migration
+  vmi: kube.Vmi
 }
 
 /** ms from one phase to the next where nothing has to be waited for. */
@@ -398,34 +389,34 @@ const step = 200
 /** Writes the next phase; the result is after how many ms to look again. */
 async function become(
   cx: Virt,
-  { metadata, status }: Migration,
+  { metadata, status }: kube.Migration,
   phase: string,
-  migrationState?: MigrationState,
+  migrationState?: kube.MigrationState,
 ): Promise<number> {
   const now = { phase, phaseTransitionTimestamp: seconds(cx) }
   const phaseTransitionTimestamps = [...(status?.phaseTransitionTimestamps ?? []), now]
   const state = migrationState === undefined ? {} : { migrationState }
   const change = { status: { phase, phaseTransitionTimestamps, ...state } }
-  await cx.writer.mergePatch(Migrations, metadata, change, 'status')
+  await cx.writer.mergePatch(kube.Migrations, metadata, change, 'status')
   return step
 }
 
 async function fail(
   cx: Virt,
-  migration: Migration,
+  migration: kube.Migration,
   message: string,
-  state?: MigrationState,
+  state?: kube.MigrationState,
 ): Promise<undefined> {
   await recordEvent(cx, migration, by, ['Warning', 'FailedMigration', message])
   const failed = { failed: true, endTimestamp: seconds(cx), failureReason: message }
   await become(cx, migration, 'Failed', state ?? failed)
 }
 
-async function targetOf(cx: Virt, both: Migrated): Promise<Pod | undefined> {
+async function targetOf(cx: Virt, both: Migrated): Promise<kube.Pod | undefined> {
   return targetAmong(await launchersOf(cx, both.vmi), both)
 }
 
-const targetAmong = (launchers: readonly Pod[], { migration }: Migrated): Pod | undefined =>
+const targetAmong = (launchers: readonly kube.Pod[], { migration }: Migrated): kube.Pod | undefined =>
   launchers.find((pod) => pod.metadata.labels?.[migrationLabel] === migration.metadata.uid)
 
 const migrationFinalizer = 'kubevirt.io/migrationJobFinalize'
@@ -433,25 +424,29 @@ const migrationFinalizer = 'kubevirt.io/migrationJobFinalize'
 const kept = 5
 
 /** A deleted migration is cancelled: its target pod ends, then the finalizer goes. */
-async function removeDeleted(cx: Virt, { metadata }: Migration, vmi: Vmi | undefined): Promise<void> {
+async function removeDeleted(
+  cx: Virt,
+  { metadata }: kube.Migration,
+  vmi: kube.Vmi | undefined,
+): Promise<void> {
   const pods = vmi ? await launchersOf(cx, vmi) : []
   const target = pods.find((pod) => pod.metadata.labels?.[migrationLabel] === metadata.uid)
   if (target && target.spec?.nodeName !== vmi?.status?.nodeName) await finishLauncher(cx, target, seconds(cx))
   await release(cx, metadata)
 }
 
-async function release(cx: Virt, metadata: Migration['metadata']): Promise<void> {
+async function release(cx: Virt, metadata: kube.Migration['metadata']): Promise<void> {
   if (metadata.finalizers?.includes(migrationFinalizer) !== true) return
   const finalizers = metadata.finalizers.filter((f) => f !== migrationFinalizer)
-  await cx.writer.mergePatch(Migrations, metadata, { metadata: { finalizers } })
+  await cx.writer.mergePatch(kube.Migrations, metadata, { metadata: { finalizers } })
 }
 
 /** Takes the finalizer off a finished migration, and deletes the oldest of too many. */
-async function collectOld(cx: Virt, known: KnownMigrations, finished: Migration): Promise<void> {
+async function collectOld(cx: Virt, known: KnownMigrations, finished: kube.Migration): Promise<void> {
   await release(cx, finished.metadata)
   const same = known.of(instanceKeyOf(finished)).filter(isFinal)
   const newer = same.filter((m) => endOf(m) > endOf(finished))
-  if (newer.length >= kept) await cx.writer.delete(Migrations, finished.metadata)
+  if (newer.length >= kept) await cx.writer.delete(kube.Migrations, finished.metadata)
 }
 
 /** Limits of the migration controller, from the CR's `configuration.migrations` (facts 1.3). */
@@ -468,30 +463,30 @@ export function limitsOf(configuration: Record<string, unknown> | undefined): Mi
   }
 }
 
-function isFinal({ status }: Migration): boolean {
+function isFinal({ status }: kube.Migration): boolean {
   return status?.phase === 'Succeeded' || status?.phase === 'Failed'
 }
 
 /** Those that count against the limits: Pending ones do not (facts 3.2). */
-function isRunning(migration: Migration): boolean {
+function isRunning(migration: kube.Migration): boolean {
   const { phase = '' } = migration.status ?? {}
   return !isFinal(migration) && phase !== '' && phase !== 'Pending'
 }
 
 /** When it ended, or when it was created, in ms. */
-function endOf({ status, metadata }: Migration): number {
+function endOf({ status, metadata }: kube.Migration): number {
   return Date.parse(status?.migrationState?.endTimestamp ?? metadata.creationTimestamp ?? '')
 }
 
 /** Made by KubeVirt itself: only these are held back, and only their failures count (facts 3.3, lab "Seen with workloads" 16). */
-function isHeldBack({ metadata: { annotations = {} } }: Migration): boolean {
+function isHeldBack({ metadata: { annotations = {} } }: kube.Migration): boolean {
   return (
     'kubevirt.io/workloadUpdateMigration' in annotations || 'kubevirt.io/evacuationMigration' in annotations
   )
 }
 
 /** 20 s, doubled for each failure in a row among those that are kept: at most 320 s (facts 3.3). In ms; pure. */
-export function backOffUntil(finished: readonly Migration[]): number {
+export function backOffUntil(finished: readonly kube.Migration[]): number {
   const newestFirst = finished.filter(isHeldBack).sort((a, b) => endOf(b) - endOf(a))
   const success = newestFirst.findIndex((m) => m.status?.phase === 'Succeeded')
   const failures = success === -1 ? newestFirst : newestFirst.slice(0, success)
@@ -503,7 +498,7 @@ export function backOffUntil(finished: readonly Migration[]): number {
 const types: readonly string[] = ['HotVCPUChange', 'HotMemoryChange', 'MigrationRequired', 'VolumesChange']
 
 /** HotVCPUChange counts whatever its status is. */
-export function asksForMigration(vmi: Vmi): boolean {
+export function asksForMigration(vmi: kube.Vmi): boolean {
   return types.some((type) => {
     const asked = condition(vmi, type)
     return type === 'HotVCPUChange' ? asked !== undefined : asked?.status === 'True'

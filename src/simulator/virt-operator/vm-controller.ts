@@ -1,11 +1,4 @@
-import {
-  type KubeVirt,
-  KubeVirts,
-  type VirtualMachine as Vm,
-  type VirtualMachineInstance as Vmi,
-  VirtualMachineInstances as Vmis,
-  VirtualMachines as Vms,
-} from '../../lib/kube/kinds/kubevirt-kinds.ts'
+import * as kube from '../kinds.ts'
 import { condition, type Condition, type Metadata } from '../../lib/kube/object.ts'
 import { controlEach, keyed, keyOf, made, recordEvent, sameStatus, seconds } from '../machinery/controller.ts'
 import { namespaced, ownerReference } from '../machinery/owned-pods.ts'
@@ -13,7 +6,6 @@ import type { Virt } from './vmi-controller.ts'
 import { isDeepStrictEqual } from 'node:util'
 import { isBefore, type Version, versionOf } from '../../lib/releases/release-versions.ts'
 import { at, items, text, words } from '../api/json.ts'
-import { ControllerRevisions } from '../../lib/kube/kinds/workload-kinds.ts'
 import { isConflict } from '../../lib/kube/errors.ts'
 
 const by = 'virtualmachine-controller'
@@ -22,24 +14,24 @@ const by = 'virtualmachine-controller'
 export interface StateChange {
   action: 'Start' | 'Stop'
 }
-type Status = NonNullable<Vm['status']>
+type Status = NonNullable<kube.Vm['status']>
 
 /** Gives each VM the instance that its run strategy asks for (facts 3.4: what comes back after an eviction). */
 export function runVirtualMachines(cx: Virt): Promise<void> {
-  const watches = [keyed(Vms, named), keyed(Vmis, named)]
+  const watches = [keyed(kube.Vms, named), keyed(kube.Vmis, named)]
   return controlEach(cx, watches, async () => async (ref) => {
-    const vm = await cx.reader.get(Vms, ref)
+    const vm = await cx.reader.get(kube.Vms, ref)
     if (vm.is !== 'object') return undefined
-    const vmi = await cx.reader.get(Vmis, ref)
+    const vmi = await cx.reader.get(kube.Vmis, ref)
     await tend(cx, vm.object, vmi.is === 'object' ? vmi.object : undefined)
     return undefined
   })
 }
 
 /** An instance has the name of its VM. */
-const named = ({ metadata }: Vm | Vmi): string[] => [keyOf(metadata)]
+const named = ({ metadata }: kube.Vm | kube.Vmi): string[] => [keyOf(metadata)]
 
-async function tend(cx: Virt, vm: Vm, vmi: Vmi | undefined): Promise<void> {
+async function tend(cx: Virt, vm: kube.Vm, vmi: kube.Vmi | undefined): Promise<void> {
   const [request, ...later] = requestsOf(vm)
   if (vmi === undefined) {
     const wanted = request?.action === 'Start' || startsByItself(vm)
@@ -55,25 +47,25 @@ async function tend(cx: Virt, vm: Vm, vmi: Vmi | undefined): Promise<void> {
   return report(cx, vm, { ...absent, stateChangeRequests: later })
 }
 
-function requestsOf({ status = {} }: Vm): StateChange[] {
+function requestsOf({ status = {} }: kube.Vm): StateChange[] {
   const { stateChangeRequests }: Status = status
   return stateChangeRequests ?? []
 }
 
 const absent = { printableStatus: 'Stopped', ready: false, created: false }
 
-function isThrough({ status }: Vmi): boolean {
+function isThrough({ status }: kube.Vmi): boolean {
   return status?.phase === 'Succeeded' || status?.phase === 'Failed'
 }
 
 /** RerunOnFailure, Once: only the first time, since no guest here ever fails. */
-function startsByItself({ spec, status }: Vm): boolean {
+function startsByItself({ spec, status }: kube.Vm): boolean {
   const strategy = spec?.runStrategy ?? (spec?.running === true ? 'Always' : 'Halted')
   if (strategy === 'Always') return true
   return (strategy === 'RerunOnFailure' || strategy === 'Once') && status?.printableStatus === undefined
 }
 
-function statusOf(vmi: Vmi): Status {
+function statusOf(vmi: kube.Vmi): Status {
   const running = vmi.status?.phase === 'Running'
   const { migrationState } = vmi.status ?? {}
   const migrating = migrationState?.startTimestamp !== undefined && migrationState.endTimestamp === undefined
@@ -82,18 +74,18 @@ function statusOf(vmi: Vmi): Status {
   return { printableStatus, ready: running, created: true }
 }
 
-async function report(cx: Virt, vm: Vm, status: Status): Promise<void> {
-  if (!sameStatus(vm.status, status)) await cx.writer.mergePatch(Vms, vm.metadata, { status }, 'status')
+async function report(cx: Virt, vm: kube.Vm, status: Status): Promise<void> {
+  if (!sameStatus(vm.status, status)) await cx.writer.mergePatch(kube.Vms, vm.metadata, { status }, 'status')
 }
 
-async function start(cx: Virt, vm: Vm, taken: Status): Promise<void> {
+async function start(cx: Virt, vm: kube.Vm, taken: Status): Promise<void> {
   const { metadata, spec } = vm.spec?.template ?? {}
   const { labels = {}, annotations = {} } = (metadata ?? {}) as Partial<Metadata>
   const evictionStrategy = spec?.evictionStrategy ?? (await clusterStrategy(cx))
   const virtualMachineRevisionName = await keepStart(cx, vm)
   const created = await cx.writer.create(
-    Vmis,
-    made(Vmis, {
+    kube.Vmis,
+    made(kube.Vmis, {
       metadata: {
         name: vm.metadata.name,
         namespace: vm.metadata.namespace,
@@ -113,18 +105,18 @@ async function start(cx: Virt, vm: Vm, taken: Status): Promise<void> {
 const starting = { printableStatus: 'Starting', ready: false, created: true }
 
 /** A start takes over everything that waited for it. */
-function takenOver({ status }: Vm): Status {
+function takenOver({ status }: kube.Vm): Status {
   return status?.conditions ? { conditions: withoutRestart(status.conditions) } : {}
 }
 
 /** The cluster's strategy is frozen into the instance when it is made (facts 1.3). */
 async function clusterStrategy(cx: Virt): Promise<string | undefined> {
-  const [kubevirt]: KubeVirt[] = await cx.reader.list(KubeVirts, { namespace: cx.namespace })
+  const [kubevirt]: kube.KubeVirt[] = await cx.reader.list(kube.KubeVirts, { namespace: cx.namespace })
   return kubevirt?.spec?.configuration?.['evictionStrategy'] as string | undefined
 }
 
-async function stop(cx: Virt, vm: Vm, { metadata }: Vmi): Promise<void> {
-  await cx.writer.delete(Vmis, metadata, { uid: metadata.uid })
+async function stop(cx: Virt, vm: kube.Vm, { metadata }: kube.Vmi): Promise<void> {
+  await cx.writer.delete(kube.Vmis, metadata, { uid: metadata.uid })
   const message = `Stopped the virtual machine by deleting the virtual machine instance ${metadata.uid}`
   await recordEvent(cx, vm, by, ['Normal', 'SuccessfulDelete', message])
 }
@@ -132,11 +124,11 @@ async function stop(cx: Virt, vm: Vm, { metadata }: Vmi): Promise<void> {
 const type = 'RestartRequired'
 const message = 'a non-live-updatable field was changed in the template spec'
 
-type Spec = NonNullable<Vm['spec']>
+type Spec = NonNullable<kube.Vm['spec']>
 type Inner = Record<string, unknown>
 
 /** The conditions of a VM whose VMI is there, with RestartRequired as the controller's version sets and clears it (facts 5). */
-async function conditionsOf(cx: Virt, vm: Vm, vmi: Vmi): Promise<Condition[] | undefined> {
+async function conditionsOf(cx: Virt, vm: kube.Vm, vmi: kube.Vmi): Promise<Condition[] | undefined> {
   const { conditions } = vm.status ?? {}
   const started = await earlierSpec(cx, vm, vmi)
   if (started === undefined) return conditions
@@ -154,7 +146,7 @@ function withoutRestart(conditions: readonly Condition[] = []): Condition[] {
 }
 
 async function isLive(cx: Virt, version: Version | undefined): Promise<boolean> {
-  const [kubevirt]: KubeVirt[] = await cx.reader.list(KubeVirts, { namespace: cx.namespace })
+  const [kubevirt]: kube.KubeVirt[] = await cx.reader.list(kube.KubeVirts, { namespace: cx.namespace })
   const configuration = kubevirt?.spec?.configuration
   const gates = words(configuration, 'developerConfiguration', 'featureGates')
   if (isBefore(version, 5) && !gates.includes('VMLiveUpdateFeatures')) return false
@@ -163,7 +155,10 @@ async function isLive(cx: Virt, version: Version | undefined): Promise<boolean> 
 }
 
 /** Everything in the spec of the template, but for what can change on a running VM (KubeVirt addRestartRequiredIfNeeded). */
-function needsRestart(started: Spec, { now, vmi, live }: { now: Spec; vmi: Vmi; live: boolean }): boolean {
+function needsRestart(
+  started: Spec,
+  { now, vmi, live }: { now: Spec; vmi: kube.Vmi; live: boolean },
+): boolean {
   const [before, after] = [started, now].map(innerOf) as [Inner, Inner]
   const taken = live ? liveFields(before, after) : []
   const disks = live ? hasLiveVolumes(before, after) : sameDisks(after, (vmi.spec ?? {}) as Inner)
@@ -229,15 +224,15 @@ function take(into: Inner, from: Inner, path: readonly string[]): void {
 }
 
 /** Keeps the spec that a VM is started with, and forgets that of the start before (KubeVirt createVMRevision). Its name goes into the VMI. */
-async function keepStart(cx: Virt, vm: Vm): Promise<string> {
+async function keepStart(cx: Virt, vm: kube.Vm): Promise<string> {
   const { uid, generation = 1 } = vm.metadata
   const prefix = `revision-start-vm-${uid}-`
   const name = `${prefix}${generation}`
   await forgetOthers(cx, vm, { prefix, name })
   try {
     await cx.writer.create(
-      ControllerRevisions,
-      made(ControllerRevisions, {
+      kube.ControllerRevisions,
+      made(kube.ControllerRevisions, {
         metadata: { name, namespace: vm.metadata.namespace, ownerReferences: [ownerReference(vm)] },
         data: { spec: vm.spec },
         revision: generation,
@@ -253,19 +248,19 @@ async function keepStart(cx: Virt, vm: Vm): Promise<string> {
 /** A VM without a status was never started. */
 async function forgetOthers(
   cx: Virt,
-  { metadata, status }: Vm,
+  { metadata, status }: kube.Vm,
   { prefix, name }: { prefix: string; name: string },
 ): Promise<void> {
   if (status?.printableStatus === undefined) return
-  for (const { metadata: found } of await cx.reader.list(ControllerRevisions, namespaced(metadata)))
+  for (const { metadata: found } of await cx.reader.list(kube.ControllerRevisions, namespaced(metadata)))
     if (found.name.startsWith(prefix) && found.name !== name)
-      await cx.writer.delete(ControllerRevisions, found)
+      await cx.writer.delete(kube.ControllerRevisions, found)
 }
 
 /** The spec at the start of this VMI where the VM was written since; undefined where it was not, or the record is gone. */
-async function earlierSpec(cx: Virt, { metadata }: Vm, { status }: Vmi): Promise<Spec | undefined> {
+async function earlierSpec(cx: Virt, { metadata }: kube.Vm, { status }: kube.Vmi): Promise<Spec | undefined> {
   const name = status?.virtualMachineRevisionName
   if (name === undefined || name.endsWith(`-${metadata.generation ?? 1}`)) return undefined
-  const found = await cx.reader.get(ControllerRevisions, { name, ...namespaced(metadata) })
+  const found = await cx.reader.get(kube.ControllerRevisions, { name, ...namespaced(metadata) })
   return found.is === 'object' ? (found.object.data as { spec?: Spec }).spec : undefined
 }

@@ -1,49 +1,4 @@
-import {
-  ControllerRevisions,
-  CronJobs,
-  type DaemonSet,
-  DaemonSets,
-  type Deployment,
-  Deployments,
-  Jobs,
-  type Pod,
-  Pods,
-  type ReplicaSet,
-  ReplicaSets,
-} from '../../../lib/kube/kinds/workload-kinds.ts'
-import {
-  type ConfigMap,
-  ConfigMaps,
-  EndpointSlices,
-  type Event,
-  Events,
-  type Lease,
-  Leases,
-  type Namespace,
-  Namespaces,
-  type Node,
-  Nodes,
-  type PodDisruptionBudget,
-  PodDisruptionBudgets,
-  ResourceQuotas,
-  type Secret,
-  Secrets,
-} from '../../../lib/kube/kinds/core-kinds.ts'
-import {
-  ApiServices,
-  ClusterRoleBindings,
-  ClusterRoles,
-  type CustomResourceDefinition,
-  CustomResourceDefinitions,
-  MutatingWebhooks,
-  PriorityClasses,
-  type RoleBinding,
-  RoleBindings,
-  Roles,
-  ServiceAccounts,
-  ValidatingWebhooks,
-  type WebhookConfiguration,
-} from '../../../lib/kube/kinds/extension-kinds.ts'
+import * as kube from '../../kinds.ts'
 import type { KubeObject } from '../../../lib/kube/object.ts'
 import {
   ageColumn,
@@ -62,12 +17,6 @@ import { at, items, same, text } from '../json.ts'
 import type { FieldError } from '../api-refusal.ts'
 import { builtIn, type Column, custom, type SimKind } from './sim-kind.ts'
 import { kubeVirtVersioning } from './kubevirt-schema.ts'
-import {
-  KubeVirts,
-  VirtualMachineInstanceMigrations,
-  VirtualMachineInstances,
-  VirtualMachines,
-} from '../../../lib/kube/kinds/kubevirt-kinds.ts'
 
 const all = ['all']
 const namespacedCore = (kind: string, plural: string) => ({
@@ -79,7 +28,7 @@ const namespacedCore = (kind: string, plural: string) => ({
 
 /** Pods, nodes and what else lives beside workloads. */
 const coreKinds: readonly SimKind[] = [
-  builtIn(Pods, {
+  builtIn(kube.Pods, {
     shortNames: ['po'],
     categories: all,
     status: true,
@@ -87,17 +36,17 @@ const coreKinds: readonly SimKind[] = [
     subresources: ['binding', 'eviction', 'log'],
     columns: podColumns,
     defaults: (object) => {
-      const pod = object as Pod
+      const pod = object as kube.Pod
       pod.status ??= { phase: 'Pending' }
     },
   }),
-  builtIn(Nodes, { shortNames: ['no'], status: true, columns: nodeColumns() }),
-  builtIn(Namespaces, {
+  builtIn(kube.Nodes, { shortNames: ['no'], status: true, columns: nodeColumns() }),
+  builtIn(kube.Namespaces, {
     shortNames: ['ns'],
     status: true,
     columns: [nameColumn, field('Status', 'status', 'phase'), ageColumn],
     defaults: (object) => {
-      const namespace = object as Namespace
+      const namespace = object as kube.Namespace
       namespace.status ??= { phase: 'Active' }
       namespace.metadata.labels = {
         ...namespace.metadata.labels,
@@ -105,28 +54,28 @@ const coreKinds: readonly SimKind[] = [
       }
     },
   }),
-  builtIn(ConfigMaps, {
+  builtIn(kube.ConfigMaps, {
     shortNames: ['cm'],
     columns: [
       nameColumn,
-      column('Data', ({ data }: ConfigMap) => Object.keys(data ?? {}).length, 'integer'),
+      column('Data', ({ data }: kube.ConfigMap) => Object.keys(data ?? {}).length, 'integer'),
       ageColumn,
     ],
     validate: (object, before) => immutableErrors(object, before),
   }),
-  builtIn(Secrets, {
+  builtIn(kube.Secrets, {
     columns: [
       nameColumn,
-      column('Type', ({ type }: Secret) => type ?? 'Opaque'),
-      column('Data', ({ data }: Secret) => Object.keys(data ?? {}).length, 'integer'),
+      column('Type', ({ type }: kube.Secret) => type ?? 'Opaque'),
+      column('Data', ({ data }: kube.Secret) => Object.keys(data ?? {}).length, 'integer'),
       ageColumn,
     ],
     defaults: (object) => {
-      const secret = object as Secret
+      const secret = object as kube.Secret
       secret.type ??= 'Opaque'
     },
   }),
-  builtIn(ServiceAccounts, {
+  builtIn(kube.ServiceAccounts, {
     shortNames: ['sa'],
     columns: [nameColumn, column('Secrets', (o) => items(o, 'secrets').length, 'integer'), ageColumn],
   }),
@@ -136,31 +85,31 @@ const coreKinds: readonly SimKind[] = [
     status: true,
     columns: [nameColumn, field('Type', 'spec', 'type'), field('Cluster-IP', 'spec', 'clusterIP'), ageColumn],
   }),
-  builtIn(EndpointSlices),
-  builtIn(ResourceQuotas, { shortNames: ['quota'], status: true }),
-  builtIn(Events, { shortNames: ['ev'], columns: eventColumns() }),
-  builtIn(Leases, {
-    columns: [nameColumn, column('Holder', ({ spec }: Lease) => spec?.holderIdentity ?? ''), ageColumn],
+  builtIn(kube.EndpointSlices),
+  builtIn(kube.ResourceQuotas, { shortNames: ['quota'], status: true }),
+  builtIn(kube.Events, { shortNames: ['ev'], columns: eventColumns() }),
+  builtIn(kube.Leases, {
+    columns: [nameColumn, column('Holder', ({ spec }: kube.Lease) => spec?.holderIdentity ?? ''), ageColumn],
   }),
-  builtIn(PodDisruptionBudgets, {
+  builtIn(kube.PodDisruptionBudgets, {
     shortNames: ['pdb'],
     status: true,
     generation: 'spec',
     columns: [
       nameColumn,
-      column('Min Available', ({ spec }: PodDisruptionBudget) => spec?.minAvailable ?? 'N/A'),
+      column('Min Available', ({ spec }: kube.PodDisruptionBudget) => spec?.minAvailable ?? 'N/A'),
       column('Max Unavailable', (o) =>
         JSON.stringify(at(o, 'spec', 'maxUnavailable') ?? 'N/A').replaceAll('"', ''),
       ),
       column(
         'Allowed Disruptions',
-        ({ status }: PodDisruptionBudget) => status?.disruptionsAllowed ?? 0,
+        ({ status }: kube.PodDisruptionBudget) => status?.disruptionsAllowed ?? 0,
         'integer',
       ),
       ageColumn,
     ],
   }),
-  builtIn(PriorityClasses, {
+  builtIn(kube.PriorityClasses, {
     shortNames: ['pc'],
     generation: 'spec',
     columns: [
@@ -176,7 +125,7 @@ function nodeColumns() {
   const role = /^node-role\.kubernetes\.io\/(.+)$/
   return [
     nameColumn,
-    column('Status', ({ spec, status }: Node) => {
+    column('Status', ({ spec, status }: kube.Node) => {
       const ready = status?.conditions?.find((c) => c.type === 'Ready')?.status
       const word = ready === 'True' ? 'Ready' : ready === undefined ? 'Unknown' : 'NotReady'
       return spec?.unschedulable === true ? `${word},SchedulingDisabled` : word
@@ -193,21 +142,21 @@ function nodeColumns() {
 function eventColumns() {
   return [
     column('Last Seen', (o, now) => {
-      const event = o as Event
+      const event = o as kube.Event
       return ageOf(event.lastTimestamp ?? event.eventTime ?? event.metadata.creationTimestamp, now)
     }),
     field('Type', 'type'),
     field('Reason', 'reason'),
     column(
       'Object',
-      ({ involvedObject }: Event) =>
+      ({ involvedObject }: kube.Event) =>
         `${(involvedObject?.kind ?? '').toLowerCase()}/${involvedObject?.name ?? ''}`,
     ),
     field('Message', 'message'),
   ]
 }
 
-function immutableErrors(now: ConfigMap, before: ConfigMap | undefined): FieldError[] {
+function immutableErrors(now: kube.ConfigMap, before: kube.ConfigMap | undefined): FieldError[] {
   if (before?.immutable !== true) return []
   if (same(now.data, before.data) && same(now.binaryData, before.binaryData)) return []
   return [
@@ -219,7 +168,7 @@ function immutableErrors(now: ConfigMap, before: ConfigMap | undefined): FieldEr
   ]
 }
 
-function selector(object: Deployment): unknown {
+function selector(object: kube.Deployment): unknown {
   return object.spec?.selector
 }
 
@@ -237,7 +186,7 @@ function selectorErrors(now: KubeObject, before: KubeObject | undefined): FieldE
 const categories = ['all']
 
 const appKinds: readonly SimKind[] = [
-  builtIn(Deployments, {
+  builtIn(kube.Deployments, {
     shortNames: ['deploy'],
     categories,
     status: true,
@@ -245,13 +194,13 @@ const appKinds: readonly SimKind[] = [
     columns: deploymentColumns,
     validate: selectorErrors,
     defaults: (object) => {
-      const { spec } = object as Deployment
+      const { spec } = object as kube.Deployment
       if (!spec) return
       spec.replicas ??= 1
       spec.strategy ??= { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: '25%', maxSurge: '25%' } }
     },
   }),
-  builtIn(ReplicaSets, {
+  builtIn(kube.ReplicaSets, {
     shortNames: ['rs'],
     categories,
     status: true,
@@ -259,11 +208,11 @@ const appKinds: readonly SimKind[] = [
     columns: replicaSetColumns,
     validate: selectorErrors,
     defaults: (object) => {
-      const { spec } = object as ReplicaSet
+      const { spec } = object as kube.ReplicaSet
       if (spec) spec.replicas ??= 1
     },
   }),
-  builtIn(DaemonSets, {
+  builtIn(kube.DaemonSets, {
     shortNames: ['ds'],
     categories,
     status: true,
@@ -271,16 +220,16 @@ const appKinds: readonly SimKind[] = [
     columns: daemonSetColumns,
     validate: selectorErrors,
     defaults: (object) => {
-      const { spec } = object as DaemonSet
+      const { spec } = object as kube.DaemonSet
       if (!spec) return
       spec.updateStrategy ??= { type: 'RollingUpdate' }
       if (spec.updateStrategy.type === 'RollingUpdate')
         spec.updateStrategy.rollingUpdate ??= { maxUnavailable: 1 }
     },
   }),
-  builtIn(ControllerRevisions),
-  builtIn(Jobs, { categories, status: true, generation: 'spec', columns: jobColumns }),
-  builtIn(CronJobs, {
+  builtIn(kube.ControllerRevisions),
+  builtIn(kube.Jobs, { categories, status: true, generation: 'spec', columns: jobColumns }),
+  builtIn(kube.CronJobs, {
     shortNames: ['cj'],
     categories,
     status: true,
@@ -290,15 +239,15 @@ const appKinds: readonly SimKind[] = [
 ]
 
 const roleColumn = column('Role', (o) => {
-  const { roleRef } = o as RoleBinding
+  const { roleRef } = o as kube.RoleBinding
   return `${roleRef?.kind ?? ''}/${roleRef?.name ?? ''}`
 })
 
-const webhooks = column('Webhooks', (o) => (o as WebhookConfiguration).webhooks?.length ?? 0, 'integer')
+const webhooks = column('Webhooks', (o) => (o as kube.WebhookConfiguration).webhooks?.length ?? 0, 'integer')
 
 /** A version that becomes the stored one is kept in mind beside those that were it before, in the same write. */
 function rememberStored(object: KubeObject): void {
-  const definition = object as CustomResourceDefinition
+  const definition = object as kube.CustomResourceDefinition
   const stored = definition.spec?.versions?.find(({ storage }) => storage)?.name
   const known = definition.status?.storedVersions ?? []
   if (stored === undefined || known.includes(stored)) return
@@ -307,7 +256,7 @@ function rememberStored(object: KubeObject): void {
 
 /** A version that is stored cannot be dropped. */
 function keepsStoredVersions(object: KubeObject): FieldError[] {
-  const { spec, status } = object as CustomResourceDefinition
+  const { spec, status } = object as kube.CustomResourceDefinition
   return (status?.storedVersions ?? []).flatMap((name, index) =>
     spec?.versions?.some((version) => version.name === name)
       ? []
@@ -330,7 +279,7 @@ const asked = (group: string, kind: string) => ({
 })
 
 const extensionKinds: readonly SimKind[] = [
-  builtIn(CustomResourceDefinitions, {
+  builtIn(kube.CustomResourceDefinitions, {
     shortNames: ['crd', 'crds'],
     status: true,
     generation: 'spec',
@@ -338,7 +287,7 @@ const extensionKinds: readonly SimKind[] = [
     validate: keepsStoredVersions,
     columns: [nameColumn, column('Created At', (o) => o.metadata.creationTimestamp ?? '')],
   }),
-  builtIn(ApiServices, {
+  builtIn(kube.ApiServices, {
     status: true,
     columns: [
       nameColumn,
@@ -354,17 +303,19 @@ const extensionKinds: readonly SimKind[] = [
       ageColumn,
     ],
   }),
-  builtIn(ValidatingWebhooks, { generation: 'spec', columns: [nameColumn, webhooks, ageColumn] }),
-  builtIn(MutatingWebhooks, { generation: 'spec', columns: [nameColumn, webhooks, ageColumn] }),
+  builtIn(kube.ValidatingWebhooks, { generation: 'spec', columns: [nameColumn, webhooks, ageColumn] }),
+  builtIn(kube.MutatingWebhooks, { generation: 'spec', columns: [nameColumn, webhooks, ageColumn] }),
   builtIn(asked('authorization', 'SelfSubjectAccessReview'), question),
   builtIn(asked('authorization', 'SelfSubjectRulesReview'), question),
   builtIn(asked('authentication', 'SelfSubjectReview'), question),
-  builtIn(Roles, { columns: [nameColumn, column('Created At', (o) => o.metadata.creationTimestamp ?? '')] }),
-  builtIn(ClusterRoles, {
+  builtIn(kube.Roles, {
     columns: [nameColumn, column('Created At', (o) => o.metadata.creationTimestamp ?? '')],
   }),
-  builtIn(RoleBindings, { columns: [nameColumn, roleColumn, ageColumn] }),
-  builtIn(ClusterRoleBindings, { columns: [nameColumn, roleColumn, ageColumn] }),
+  builtIn(kube.ClusterRoles, {
+    columns: [nameColumn, column('Created At', (o) => o.metadata.creationTimestamp ?? '')],
+  }),
+  builtIn(kube.RoleBindings, { columns: [nameColumn, roleColumn, ageColumn] }),
+  builtIn(kube.ClusterRoleBindings, { columns: [nameColumn, roleColumn, ageColumn] }),
 ]
 
 const age = { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' }
@@ -379,19 +330,19 @@ const versions = ['v1', 'v1alpha3']
 
 /** Names and columns: facts 6. Only VirtualMachineInstance has no status subresource. */
 const kubevirtKinds: readonly SimKind[] = [
-  custom(KubeVirts, {
+  custom(kube.KubeVirts, {
     shortNames: ['kv', 'kvs'],
     versions,
     columns: columns(age, phase),
     versioningBy: kubeVirtVersioning,
   }),
-  custom(VirtualMachines, {
+  custom(kube.Vms, {
     shortNames: ['vm', 'vms'],
     versions,
     subresources: ['restart', 'start', 'stop', 'migrate'],
     columns: columns(age, { name: 'Status', type: 'string', jsonPath: '.status.printableStatus' }, ready),
   }),
-  custom(VirtualMachineInstances, {
+  custom(kube.Vmis, {
     shortNames: ['vmi', 'vmis'],
     versions,
     status: false,
@@ -415,7 +366,7 @@ const kubevirtKinds: readonly SimKind[] = [
       },
     ),
   }),
-  custom(VirtualMachineInstanceMigrations, {
+  custom(kube.Migrations, {
     shortNames: ['vmim', 'vmims'],
     versions,
     columns: columns(phase, { name: 'VMI', type: 'string', jsonPath: '.spec.vmiName' }),

@@ -1,13 +1,6 @@
+import type * as kube from '../../kinds.ts'
 import { at, isJson, items, type Json, text } from '../json.ts'
 import type { Column } from './sim-kind.ts'
-import type {
-  ContainerStatus,
-  DaemonSet,
-  Deployment,
-  Job,
-  Pod,
-  ReplicaSet,
-} from '../../../lib/kube/kinds/workload-kinds.ts'
 import type { KubeObject } from '../../../lib/kube/object.ts'
 
 type Cell = Column['cell']
@@ -105,21 +98,21 @@ export function ageOf(since: unknown, now: Date): string {
 
 export const podColumns: readonly Column[] = [
   nameColumn,
-  column('Ready', ({ spec, status }: Pod) => {
+  column('Ready', ({ spec, status }: kube.Pod) => {
     const ready = (status?.containerStatuses ?? []).filter((c) => c.ready === true).length
     return `${ready}/${spec?.containers?.length ?? 0}`
   }),
   column('Status', podStatus),
   column('Restarts', restarts),
   ageColumn,
-  wide('IP', ({ status }: Pod) => status?.podIP ?? '<none>'),
-  wide('Node', ({ spec }: Pod) => spec?.nodeName ?? '<none>'),
+  wide('IP', ({ status }: kube.Pod) => status?.podIP ?? '<none>'),
+  wide('Node', ({ spec }: kube.Pod) => spec?.nodeName ?? '<none>'),
   wide('Nominated Node', () => '<none>'),
   wide('Readiness Gates', () => '<none>'),
 ]
 
 /** The STATUS of `kubectl get pods`: the worst reason of a container before the phase. */
-function podStatus(pod: Pod): string {
+function podStatus(pod: kube.Pod): string {
   if (pod.metadata.deletionTimestamp !== undefined) return 'Terminating'
   const containers = pod.status?.containerStatuses ?? []
   return (
@@ -133,7 +126,7 @@ function podStatus(pod: Pod): string {
   )
 }
 
-function initStatus({ spec, status }: Pod): string | undefined {
+function initStatus({ spec, status }: kube.Pod): string | undefined {
   const containers = status?.initContainerStatuses ?? []
   const first = containers.findIndex((c) => c.state?.terminated?.exitCode !== 0)
   const container = containers[first]
@@ -143,16 +136,16 @@ function initStatus({ spec, status }: Pod): string | undefined {
   return `Init:${first}/${(spec?.initContainers ?? containers).length}`
 }
 
-function reasonOf(container: ContainerStatus): string | undefined {
+function reasonOf(container: kube.ContainerStatus): string | undefined {
   return container.state?.waiting?.reason ?? terminated(container)
 }
 
-function terminated({ state }: ContainerStatus): string | undefined {
+function terminated({ state }: kube.ContainerStatus): string | undefined {
   if (!state?.terminated) return undefined
   return state.terminated.reason ?? `ExitCode:${state.terminated.exitCode ?? 0}`
 }
 
-function restarts({ status }: Pod, now: Date): string {
+function restarts({ status }: kube.Pod, now: Date): string {
   const containers = status?.containerStatuses ?? []
   const count = containers.reduce((sum, c) => sum + (c.restartCount ?? 0), 0)
   const last = containers
@@ -178,42 +171,45 @@ const templateColumns: readonly Column[] = [
   wide('Selector', selector),
 ]
 
-function selector({ spec }: Deployment): string {
+function selector({ spec }: kube.Deployment): string {
   const labels = Object.entries(spec?.selector?.matchLabels ?? {})
   return labels.map(([key, value]) => `${key}=${value}`).join(',') || '<none>'
 }
 
 export const deploymentColumns: readonly Column[] = [
   nameColumn,
-  column('Ready', ({ spec, status }: Deployment) => `${status?.readyReplicas ?? 0}/${spec?.replicas ?? 1}`),
-  column('Up-to-date', ({ status }: Deployment) => status?.updatedReplicas ?? 0, 'integer'),
-  column('Available', ({ status }: Deployment) => status?.availableReplicas ?? 0, 'integer'),
+  column(
+    'Ready',
+    ({ spec, status }: kube.Deployment) => `${status?.readyReplicas ?? 0}/${spec?.replicas ?? 1}`,
+  ),
+  column('Up-to-date', ({ status }: kube.Deployment) => status?.updatedReplicas ?? 0, 'integer'),
+  column('Available', ({ status }: kube.Deployment) => status?.availableReplicas ?? 0, 'integer'),
   ageColumn,
   ...templateColumns,
 ]
 
 export const replicaSetColumns: readonly Column[] = [
   nameColumn,
-  column('Desired', ({ spec }: ReplicaSet) => spec?.replicas ?? 0, 'integer'),
-  column('Current', ({ status }: ReplicaSet) => status?.replicas ?? 0, 'integer'),
-  column('Ready', ({ status }: ReplicaSet) => status?.readyReplicas ?? 0, 'integer'),
+  column('Desired', ({ spec }: kube.ReplicaSet) => spec?.replicas ?? 0, 'integer'),
+  column('Current', ({ status }: kube.ReplicaSet) => status?.replicas ?? 0, 'integer'),
+  column('Ready', ({ status }: kube.ReplicaSet) => status?.readyReplicas ?? 0, 'integer'),
   ageColumn,
   ...templateColumns,
 ]
 
 export const daemonSetColumns: readonly Column[] = [
   nameColumn,
-  column('Desired', ({ status }: DaemonSet) => status?.desiredNumberScheduled ?? 0, 'integer'),
-  column('Current', ({ status }: DaemonSet) => status?.currentNumberScheduled ?? 0, 'integer'),
-  column('Ready', ({ status }: DaemonSet) => status?.numberReady ?? 0, 'integer'),
-  column('Up-to-date', ({ status }: DaemonSet) => status?.updatedNumberScheduled ?? 0, 'integer'),
-  column('Available', ({ status }: DaemonSet) => status?.numberAvailable ?? 0, 'integer'),
+  column('Desired', ({ status }: kube.DaemonSet) => status?.desiredNumberScheduled ?? 0, 'integer'),
+  column('Current', ({ status }: kube.DaemonSet) => status?.currentNumberScheduled ?? 0, 'integer'),
+  column('Ready', ({ status }: kube.DaemonSet) => status?.numberReady ?? 0, 'integer'),
+  column('Up-to-date', ({ status }: kube.DaemonSet) => status?.updatedNumberScheduled ?? 0, 'integer'),
+  column('Available', ({ status }: kube.DaemonSet) => status?.numberAvailable ?? 0, 'integer'),
   column('Node Selector', nodeSelector),
   ageColumn,
   ...templateColumns,
 ]
 
-function nodeSelector({ spec }: DaemonSet): string {
+function nodeSelector({ spec }: kube.DaemonSet): string {
   const labels = Object.entries(spec?.template?.spec?.nodeSelector ?? {})
   return labels.map(([key, value]) => `${key}=${value}`).join(',') || '<none>'
 }
@@ -221,8 +217,8 @@ function nodeSelector({ spec }: DaemonSet): string {
 export const jobColumns: readonly Column[] = [
   nameColumn,
   column('Status', jobStatus),
-  column('Completions', ({ status }: Job) => `${status?.succeeded ?? 0}/1`),
-  column('Duration', ({ status }: Job, now) => {
+  column('Completions', ({ status }: kube.Job) => `${status?.succeeded ?? 0}/1`),
+  column('Duration', ({ status }: kube.Job, now) => {
     if (status?.startTime === undefined) return ''
     const end = status.completionTime === undefined ? now.getTime() : Date.parse(status.completionTime)
     return humanDuration(end - Date.parse(status.startTime))
@@ -231,7 +227,7 @@ export const jobColumns: readonly Column[] = [
   ...templateColumns,
 ]
 
-function jobStatus({ status }: Job): string {
+function jobStatus({ status }: kube.Job): string {
   const done = status?.conditions?.find((c) => c.status === 'True' && ['Complete', 'Failed'].includes(c.type))
   return done?.type ?? 'Running'
 }
