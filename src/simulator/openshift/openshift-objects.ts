@@ -11,7 +11,7 @@ import {
   releaseOf,
 } from './openshift-shape.ts'
 import { condition, type Kind, type KubeObject } from '../../lib/kube/object.ts'
-import { jsonPathColumns, nameColumn } from '../api/kinds/printer-columns.ts'
+import { agePath, conditionPath, pathColumns } from '../api/kinds/printer-columns.ts'
 import { custom, type SimKind } from '../api/kinds/sim-kind.ts'
 import table from './operators.json' with { type: 'json' }
 import { control, made, recordEvent } from '../machinery/controller.ts'
@@ -227,57 +227,51 @@ export function operatorsOf({ topology }: Pick<OpenShiftShape, 'topology'>): rea
     : operatorList
 }
 
-type Columns = Readonly<Record<string, string>>
+const since = conditionPath('Progressing', 'lastTransitionTime')
+const said = conditionPath('Progressing', 'message')
 
-const of = (type: string): string => `.status.conditions[?(@.type=='${type}')].status`
-const since = ".status.conditions[?(@.type=='Progressing')].lastTransitionTime"
-const said = ".status.conditions[?(@.type=='Progressing')].message"
-const age = { Age: '.metadata.creationTimestamp' }
-const dates = new Set(['Age', 'Since'])
+const kind = (
+  told: Kind,
+  shortNames: readonly string[],
+  columns: Readonly<Record<string, string>>,
+): SimKind => custom(told, { shortNames, categories: [], columns: pathColumns(columns) })
 
-function kind(told: Kind, shortNames: readonly string[], columns: Columns): SimKind {
-  const definitions = Object.entries(columns).map(([name, jsonPath]) => ({
-    name,
-    jsonPath,
-    type: dates.has(name) ? 'date' : 'string',
-  }))
-  return custom(told, { shortNames, categories: [], columns: [nameColumn, ...jsonPathColumns(definitions)] })
-}
+const maintenance = { Node: '.spec.nodeName', ...agePath }
 
 const platformKinds: readonly SimKind[] = [
   kind(kube.ClusterVersions, [], {
     Version: ".status.history[?(@.state=='Completed')].version",
-    Available: of('Available'),
-    Progressing: of('Progressing'),
+    Available: conditionPath('Available'),
+    Progressing: conditionPath('Progressing'),
     Since: since,
     Status: said,
   }),
   kind(kube.ClusterOperators, ['co'], {
     Version: ".status.versions[?(@.name=='operator')].version",
-    Available: of('Available'),
-    Progressing: of('Progressing'),
-    Degraded: of('Degraded'),
+    Available: conditionPath('Available'),
+    Progressing: conditionPath('Progressing'),
+    Degraded: conditionPath('Degraded'),
     Since: since,
     Message: said,
   }),
-  kind(kube.Infrastructures, [], age),
-  kind(kube.KubeApiServers, [], age),
+  kind(kube.Infrastructures, [], agePath),
+  kind(kube.KubeApiServers, [], agePath),
   kind(kube.Pools, ['mcp'], {
     Config: '.status.configuration.name',
-    Updated: of('Updated'),
-    Updating: of('Updating'),
-    Degraded: of('Degraded'),
+    Updated: conditionPath('Updated'),
+    Updating: conditionPath('Updating'),
+    Degraded: conditionPath('Degraded'),
     MachineCount: '.status.machineCount',
     ReadyMachineCount: '.status.readyMachineCount',
     UpdatedMachineCount: '.status.updatedMachineCount',
     DegradedMachineCount: '.status.degradedMachineCount',
-    ...age,
+    ...agePath,
   }),
   kind(kube.MachineConfigs, ['mc'], {
     GeneratedByController:
       ".metadata.annotations['machineconfiguration\\.openshift\\.io/generated-by-controller-version']",
     IgnitionVersion: '.spec.config.ignition.version',
-    ...age,
+    ...agePath,
   }),
   kind(kube.MachineHealthChecks, ['mhc', 'mhcs'], {
     MaxUnhealthy: '.spec.maxUnhealthy',
@@ -289,15 +283,13 @@ const platformKinds: readonly SimKind[] = [
     RequestsInCurrentHour: '.status.currentHour.requestCount',
     RequestsInLast24h: '.status.requestCount',
   }),
-  kind(kube.NodeMaintenances, ['nm'], { Node: '.spec.nodeName', ...age }),
+  kind(kube.NodeMaintenances, ['nm'], maintenance),
   kind(kube.NodeHealthChecks, ['nhc'], {
     Phase: '.status.phase',
     ObservedNodes: '.status.observedNodes',
     HealthyNodes: '.status.healthyNodes',
   }),
 ]
-
-const maintenance: Columns = { Node: '.spec.nodeName', ...age }
 
 /** The kinds of the platform, with the columns that `oc get` shows of them. The virtualization of 4.10 is the last that brings its own kind of maintenance (ocp 6.12). */
 export function openShiftKinds({ version }: Pick<OpenShiftShape, 'version'>): SimKind[] {

@@ -3,13 +3,15 @@ import type { KubeObject } from '../../../lib/kube/object.ts'
 import {
   ageColumn,
   ageOf,
+  agePath,
   column,
+  conditionPath,
   daemonSetColumns,
   deploymentColumns,
   field,
   jobColumns,
-  jsonPathColumns,
   nameColumn,
+  pathColumns,
   podColumns,
   replicaSetColumns,
 } from './printer-columns.ts'
@@ -19,6 +21,9 @@ import { builtIn, type Column, custom, type SimKind } from './sim-kind.ts'
 import { kubeVirtVersioning } from './kubevirt-schema.ts'
 
 const all = ['all']
+/** Between the name and the age what is its own. */
+const named = (...own: readonly Column[]): readonly Column[] => [nameColumn, ...own, ageColumn]
+const createdColumns = [nameColumn, column('Created At', (o) => o.metadata.creationTimestamp ?? '')]
 const namespacedCore = (kind: string, plural: string) => ({
   apiVersion: 'v1',
   kind,
@@ -44,7 +49,7 @@ const coreKinds: readonly SimKind[] = [
   builtIn(kube.Namespaces, {
     shortNames: ['ns'],
     status: true,
-    columns: [nameColumn, field('Status', 'status', 'phase'), ageColumn],
+    columns: named(field('Status', 'status', 'phase')),
     defaults: (object) => {
       const namespace = object as kube.Namespace
       namespace.status ??= { phase: 'Active' }
@@ -56,20 +61,14 @@ const coreKinds: readonly SimKind[] = [
   }),
   builtIn(kube.ConfigMaps, {
     shortNames: ['cm'],
-    columns: [
-      nameColumn,
-      column('Data', ({ data }: kube.ConfigMap) => Object.keys(data ?? {}).length, 'integer'),
-      ageColumn,
-    ],
+    columns: named(column('Data', ({ data }: kube.ConfigMap) => Object.keys(data ?? {}).length, 'integer')),
     validate: (object, before) => immutableErrors(object, before),
   }),
   builtIn(kube.Secrets, {
-    columns: [
-      nameColumn,
+    columns: named(
       column('Type', ({ type }: kube.Secret) => type ?? 'Opaque'),
       column('Data', ({ data }: kube.Secret) => Object.keys(data ?? {}).length, 'integer'),
-      ageColumn,
-    ],
+    ),
     defaults: (object) => {
       const secret = object as kube.Secret
       secret.type ??= 'Opaque'
@@ -77,26 +76,25 @@ const coreKinds: readonly SimKind[] = [
   }),
   builtIn(kube.ServiceAccounts, {
     shortNames: ['sa'],
-    columns: [nameColumn, column('Secrets', (o) => items(o, 'secrets').length, 'integer'), ageColumn],
+    columns: named(column('Secrets', (o) => items(o, 'secrets').length, 'integer')),
   }),
   builtIn(namespacedCore('Service', 'services'), {
     shortNames: ['svc'],
     categories: all,
     status: true,
-    columns: [nameColumn, field('Type', 'spec', 'type'), field('Cluster-IP', 'spec', 'clusterIP'), ageColumn],
+    columns: named(field('Type', 'spec', 'type'), field('Cluster-IP', 'spec', 'clusterIP')),
   }),
   builtIn(kube.EndpointSlices),
   builtIn(kube.ResourceQuotas, { shortNames: ['quota'], status: true }),
   builtIn(kube.Events, { shortNames: ['ev'], columns: eventColumns() }),
   builtIn(kube.Leases, {
-    columns: [nameColumn, column('Holder', ({ spec }: kube.Lease) => spec?.holderIdentity ?? ''), ageColumn],
+    columns: named(column('Holder', ({ spec }: kube.Lease) => spec?.holderIdentity ?? '')),
   }),
   builtIn(kube.PodDisruptionBudgets, {
     shortNames: ['pdb'],
     status: true,
     generation: 'spec',
-    columns: [
-      nameColumn,
+    columns: named(
       column('Min Available', ({ spec }: kube.PodDisruptionBudget) => spec?.minAvailable ?? 'N/A'),
       column('Max Unavailable', (o) =>
         JSON.stringify(at(o, 'spec', 'maxUnavailable') ?? 'N/A').replaceAll('"', ''),
@@ -106,18 +104,15 @@ const coreKinds: readonly SimKind[] = [
         ({ status }: kube.PodDisruptionBudget) => status?.disruptionsAllowed ?? 0,
         'integer',
       ),
-      ageColumn,
-    ],
+    ),
   }),
   builtIn(kube.PriorityClasses, {
     shortNames: ['pc'],
     generation: 'spec',
-    columns: [
-      nameColumn,
+    columns: named(
       field('Value', 'value'),
       column('Global-Default', (o) => at(o, 'globalDefault') === true),
-      ageColumn,
-    ],
+    ),
   }),
 ]
 
@@ -156,16 +151,14 @@ function eventColumns() {
   ]
 }
 
+const wrong = (field: string, reason: FieldError['reason'], message: string): FieldError[] => [
+  { field, reason, message },
+]
+
 function immutableErrors(now: kube.ConfigMap, before: kube.ConfigMap | undefined): FieldError[] {
   if (before?.immutable !== true) return []
   if (same(now.data, before.data) && same(now.binaryData, before.binaryData)) return []
-  return [
-    {
-      field: 'data',
-      reason: 'FieldValueForbidden',
-      message: 'Forbidden: field is immutable when `immutable` is set',
-    },
-  ]
+  return wrong('data', 'FieldValueForbidden', 'Forbidden: field is immutable when `immutable` is set')
 }
 
 function selector(object: kube.Deployment): unknown {
@@ -174,21 +167,14 @@ function selector(object: kube.Deployment): unknown {
 
 function selectorErrors(now: KubeObject, before: KubeObject | undefined): FieldError[] {
   if (!before || same(selector(now), selector(before))) return []
-  return [
-    {
-      field: 'spec.selector',
-      reason: 'FieldValueInvalid',
-      message: `Invalid value: ${JSON.stringify(selector(now))}: field is immutable`,
-    },
-  ]
+  const message = `Invalid value: ${JSON.stringify(selector(now))}: field is immutable`
+  return wrong('spec.selector', 'FieldValueInvalid', message)
 }
-
-const categories = ['all']
 
 const appKinds: readonly SimKind[] = [
   builtIn(kube.Deployments, {
     shortNames: ['deploy'],
-    categories,
+    categories: all,
     status: true,
     generation: 'spec-and-annotations',
     columns: deploymentColumns,
@@ -202,7 +188,7 @@ const appKinds: readonly SimKind[] = [
   }),
   builtIn(kube.ReplicaSets, {
     shortNames: ['rs'],
-    categories,
+    categories: all,
     status: true,
     generation: 'spec',
     columns: replicaSetColumns,
@@ -214,7 +200,7 @@ const appKinds: readonly SimKind[] = [
   }),
   builtIn(kube.DaemonSets, {
     shortNames: ['ds'],
-    categories,
+    categories: all,
     status: true,
     generation: 'spec',
     columns: daemonSetColumns,
@@ -228,13 +214,13 @@ const appKinds: readonly SimKind[] = [
     },
   }),
   builtIn(kube.ControllerRevisions),
-  builtIn(kube.Jobs, { categories, status: true, generation: 'spec', columns: jobColumns }),
+  builtIn(kube.Jobs, { categories: all, status: true, generation: 'spec', columns: jobColumns }),
   builtIn(kube.CronJobs, {
     shortNames: ['cj'],
-    categories,
+    categories: all,
     status: true,
     generation: 'spec',
-    columns: [nameColumn, field('Schedule', 'spec', 'schedule'), ageColumn],
+    columns: named(field('Schedule', 'spec', 'schedule')),
   }),
 ]
 
@@ -257,17 +243,11 @@ function rememberStored(object: KubeObject): void {
 /** A version that is stored cannot be dropped. */
 function keepsStoredVersions(object: KubeObject): FieldError[] {
   const { spec, status } = object as kube.CustomResourceDefinition
-  return (status?.storedVersions ?? []).flatMap((name, index) =>
-    spec?.versions?.some((version) => version.name === name)
-      ? []
-      : [
-          {
-            field: `status.storedVersions[${index}]`,
-            reason: 'FieldValueInvalid' as const,
-            message: `Invalid value: "${name}": missing from spec.versions; ${name} was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in ${name} and removes ${name} from status.storedVersions`,
-          },
-        ],
-  )
+  return (status?.storedVersions ?? []).flatMap((name, index) => {
+    if (spec?.versions?.some((version) => version.name === name)) return []
+    const message = `Invalid value: "${name}": missing from spec.versions; ${name} was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in ${name} and removes ${name} from status.storedVersions`
+    return wrong(`status.storedVersions[${index}]`, 'FieldValueInvalid', message)
+  })
 }
 
 const question = { verbs: ['create'] }
@@ -285,12 +265,11 @@ const extensionKinds: readonly SimKind[] = [
     generation: 'spec',
     defaults: rememberStored,
     validate: keepsStoredVersions,
-    columns: [nameColumn, column('Created At', (o) => o.metadata.creationTimestamp ?? '')],
+    columns: createdColumns,
   }),
   builtIn(kube.ApiServices, {
     status: true,
-    columns: [
-      nameColumn,
+    columns: named(
       column('Service', (o) => {
         const service = at(o, 'spec', 'service')
         return service ? `${text(service, 'namespace')}/${text(service, 'name')}` : 'Local'
@@ -300,32 +279,25 @@ const extensionKinds: readonly SimKind[] = [
         if (available?.['status'] === 'True') return 'True'
         return available ? `False (${text(available, 'reason')})` : 'Unknown'
       }),
-      ageColumn,
-    ],
+    ),
   }),
-  builtIn(kube.ValidatingWebhooks, { generation: 'spec', columns: [nameColumn, webhooks, ageColumn] }),
-  builtIn(kube.MutatingWebhooks, { generation: 'spec', columns: [nameColumn, webhooks, ageColumn] }),
+  builtIn(kube.ValidatingWebhooks, { generation: 'spec', columns: named(webhooks) }),
+  builtIn(kube.MutatingWebhooks, { generation: 'spec', columns: named(webhooks) }),
   builtIn(asked('authorization', 'SelfSubjectAccessReview'), question),
   builtIn(asked('authorization', 'SelfSubjectRulesReview'), question),
   builtIn(asked('authentication', 'SelfSubjectReview'), question),
   builtIn(kube.Roles, {
-    columns: [nameColumn, column('Created At', (o) => o.metadata.creationTimestamp ?? '')],
+    columns: createdColumns,
   }),
   builtIn(kube.ClusterRoles, {
-    columns: [nameColumn, column('Created At', (o) => o.metadata.creationTimestamp ?? '')],
+    columns: createdColumns,
   }),
-  builtIn(kube.RoleBindings, { columns: [nameColumn, roleColumn, ageColumn] }),
-  builtIn(kube.ClusterRoleBindings, { columns: [nameColumn, roleColumn, ageColumn] }),
+  builtIn(kube.RoleBindings, { columns: named(roleColumn) }),
+  builtIn(kube.ClusterRoleBindings, { columns: named(roleColumn) }),
 ]
 
-const age = { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' }
-const ready = { name: 'Ready', type: 'string', jsonPath: ".status.conditions[?(@.type=='Ready')].status" }
-const phase = { name: 'Phase', type: 'string', jsonPath: '.status.phase' }
-
-function columns(...definitions: Record<string, unknown>[]): readonly Column[] {
-  return [nameColumn, ...jsonPathColumns(definitions)]
-}
-
+const phase = { Phase: '.status.phase' }
+const ready = { Ready: conditionPath('Ready') }
 const versions = ['v1', 'v1alpha3']
 
 /** Names and columns: facts 6. Only VirtualMachineInstance has no status subresource. */
@@ -333,43 +305,28 @@ const kubevirtKinds: readonly SimKind[] = [
   custom(kube.KubeVirts, {
     shortNames: ['kv', 'kvs'],
     versions,
-    columns: columns(age, phase),
+    columns: pathColumns({ ...agePath, ...phase }),
     versioningBy: kubeVirtVersioning,
   }),
   custom(kube.Vms, {
     shortNames: ['vm', 'vms'],
     versions,
     subresources: ['restart', 'start', 'stop', 'migrate'],
-    columns: columns(age, { name: 'Status', type: 'string', jsonPath: '.status.printableStatus' }, ready),
+    columns: pathColumns({ ...agePath, Status: '.status.printableStatus', ...ready }),
   }),
   custom(kube.Vmis, {
     shortNames: ['vmi', 'vmis'],
     versions,
     status: false,
-    columns: columns(
-      age,
-      phase,
-      { name: 'IP', type: 'string', jsonPath: '.status.interfaces[0].ipAddress' },
-      { name: 'NodeName', type: 'string', jsonPath: '.status.nodeName' },
-      ready,
-      {
-        name: 'Live-Migratable',
-        type: 'string',
-        jsonPath: ".status.conditions[?(@.type=='LiveMigratable')].status",
-        priority: 1,
-      },
-      {
-        name: 'Paused',
-        type: 'string',
-        jsonPath: ".status.conditions[?(@.type=='Paused')].status",
-        priority: 1,
-      },
+    columns: pathColumns(
+      { ...agePath, ...phase, IP: '.status.interfaces[0].ipAddress', NodeName: '.status.nodeName', ...ready },
+      { 'Live-Migratable': conditionPath('LiveMigratable'), Paused: conditionPath('Paused') },
     ),
   }),
   custom(kube.Migrations, {
     shortNames: ['vmim', 'vmims'],
     versions,
-    columns: columns(phase, { name: 'VMI', type: 'string', jsonPath: '.spec.vmiName' }),
+    columns: pathColumns({ ...phase, VMI: '.spec.vmiName' }),
   }),
 ]
 

@@ -1,7 +1,6 @@
-import type * as kube from '../../kinds.ts'
+import * as kube from '../../kinds.ts'
 import { at, isJson, items, type Json, text } from '../json.ts'
 import type { Column } from './sim-kind.ts'
-import type { KubeObject } from '../../../lib/kube/object.ts'
 
 type Cell = Column['cell']
 
@@ -26,6 +25,31 @@ function shown(value: unknown): string | number | boolean {
   if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return value
   return value === undefined || value === null ? '<none>' : JSON.stringify(value)
 }
+
+/** A column that counts: one number of the object, or 0. */
+const count = (name: string, ...path: readonly string[]): Column =>
+  column(name, (object) => (at(object, ...path) ?? 0) as number, 'integer')
+
+const dates: ReadonlySet<string> = new Set(['Age', 'Since'])
+
+/** The name, and columns of a CustomResourceDefinition by their JSONPath; what is called Age or Since is told as an age, and `wide` ones by `-o wide` only. */
+export function pathColumns(
+  paths: Readonly<Record<string, string>>,
+  wide: Readonly<Record<string, string>> = {},
+): Column[] {
+  const told = (of: Readonly<Record<string, string>>, priority: number): Json[] =>
+    Object.entries(of).map(([name, jsonPath]) => {
+      const type = dates.has(name) ? 'date' : 'string'
+      return { name, type, jsonPath, priority }
+    })
+  return [nameColumn, ...jsonPathColumns([...told(paths, 0), ...told(wide, 1)])]
+}
+
+/** The JSONPath of what a condition of that type says. */
+export const conditionPath = (type: string, member = 'status'): string =>
+  `.status.conditions[?(@.type=='${type}')].${member}`
+
+export const agePath = { Age: '.metadata.creationTimestamp' }
 
 /** The additionalPrinterColumns of a CustomResourceDefinition. */
 export function jsonPathColumns(definitions: readonly Json[]): Column[] {
@@ -156,66 +180,56 @@ function restarts({ status }: kube.Pod, now: Date): string {
   return count > 0 && last !== undefined ? `${count} (${ageOf(last, now)} ago)` : String(count)
 }
 
-const containers = (object: KubeObject) => items(object, 'spec', 'template', 'spec', 'containers')
+const ofContainers = (name: string, field: string): Column =>
+  wide(name, (o) => {
+    const containers = items(o, 'spec', 'template', 'spec', 'containers')
+    return containers.map((c) => text(c, field)).join(',')
+  })
+
 const templateColumns: readonly Column[] = [
-  wide('Containers', (o) =>
-    containers(o)
-      .map((c) => text(c, 'name'))
-      .join(','),
-  ),
-  wide('Images', (o) =>
-    containers(o)
-      .map((c) => text(c, 'image'))
-      .join(','),
-  ),
-  wide('Selector', selector),
+  ofContainers('Containers', 'name'),
+  ofContainers('Images', 'image'),
+  wide('Selector', ({ spec }: kube.Deployment) => labelled(spec?.selector?.matchLabels)),
 ]
 
-function selector({ spec }: kube.Deployment): string {
-  const labels = Object.entries(spec?.selector?.matchLabels ?? {})
-  return labels.map(([key, value]) => `${key}=${value}`).join(',') || '<none>'
-}
+const labelled = (labels: Readonly<Record<string, string>> = {}): string =>
+  Object.entries(labels)
+    .map(([key, value]) => `${key}=${value}`)
+    .join(',') || '<none>'
 
-export const deploymentColumns: readonly Column[] = [
+/** Of a workload: between its name and its age what is its own, behind them its template. */
+const workload = (...own: readonly Column[]): readonly Column[] => [
   nameColumn,
+  ...own,
+  ageColumn,
+  ...templateColumns,
+]
+
+export const deploymentColumns = workload(
   column(
     'Ready',
     ({ spec, status }: kube.Deployment) => `${status?.readyReplicas ?? 0}/${spec?.replicas ?? 1}`,
   ),
-  column('Up-to-date', ({ status }: kube.Deployment) => status?.updatedReplicas ?? 0, 'integer'),
-  column('Available', ({ status }: kube.Deployment) => status?.availableReplicas ?? 0, 'integer'),
-  ageColumn,
-  ...templateColumns,
-]
+  count('Up-to-date', 'status', 'updatedReplicas'),
+  count('Available', 'status', 'availableReplicas'),
+)
 
-export const replicaSetColumns: readonly Column[] = [
-  nameColumn,
-  column('Desired', ({ spec }: kube.ReplicaSet) => spec?.replicas ?? 0, 'integer'),
-  column('Current', ({ status }: kube.ReplicaSet) => status?.replicas ?? 0, 'integer'),
-  column('Ready', ({ status }: kube.ReplicaSet) => status?.readyReplicas ?? 0, 'integer'),
-  ageColumn,
-  ...templateColumns,
-]
+export const replicaSetColumns = workload(
+  count('Desired', 'spec', 'replicas'),
+  count('Current', 'status', 'replicas'),
+  count('Ready', 'status', 'readyReplicas'),
+)
 
-export const daemonSetColumns: readonly Column[] = [
-  nameColumn,
-  column('Desired', ({ status }: kube.DaemonSet) => status?.desiredNumberScheduled ?? 0, 'integer'),
-  column('Current', ({ status }: kube.DaemonSet) => status?.currentNumberScheduled ?? 0, 'integer'),
-  column('Ready', ({ status }: kube.DaemonSet) => status?.numberReady ?? 0, 'integer'),
-  column('Up-to-date', ({ status }: kube.DaemonSet) => status?.updatedNumberScheduled ?? 0, 'integer'),
-  column('Available', ({ status }: kube.DaemonSet) => status?.numberAvailable ?? 0, 'integer'),
-  column('Node Selector', nodeSelector),
-  ageColumn,
-  ...templateColumns,
-]
+export const daemonSetColumns = workload(
+  count('Desired', 'status', 'desiredNumberScheduled'),
+  count('Current', 'status', 'currentNumberScheduled'),
+  count('Ready', 'status', 'numberReady'),
+  count('Up-to-date', 'status', 'updatedNumberScheduled'),
+  count('Available', 'status', 'numberAvailable'),
+  column('Node Selector', ({ spec }: kube.DaemonSet) => labelled(spec?.template?.spec?.nodeSelector)),
+)
 
-function nodeSelector({ spec }: kube.DaemonSet): string {
-  const labels = Object.entries(spec?.template?.spec?.nodeSelector ?? {})
-  return labels.map(([key, value]) => `${key}=${value}`).join(',') || '<none>'
-}
-
-export const jobColumns: readonly Column[] = [
-  nameColumn,
+export const jobColumns = workload(
   column('Status', jobStatus),
   column('Completions', ({ status }: kube.Job) => `${status?.succeeded ?? 0}/1`),
   column('Duration', ({ status }: kube.Job, now) => {
@@ -223,9 +237,7 @@ export const jobColumns: readonly Column[] = [
     const end = status.completionTime === undefined ? now.getTime() : Date.parse(status.completionTime)
     return humanDuration(end - Date.parse(status.startTime))
   }),
-  ageColumn,
-  ...templateColumns,
-]
+)
 
 function jobStatus({ status }: kube.Job): string {
   const done = status?.conditions?.find((c) => c.status === 'True' && ['Complete', 'Failed'].includes(c.type))
