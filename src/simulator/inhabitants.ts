@@ -74,10 +74,7 @@ function withLauncher(vmi: kube.Vmi, { metadata, spec }: kube.Pod): kube.Vmi {
   return { ...vmi, status: { ...vmi.status, activePods, launcherContainerImageVersion } }
 }
 
-function launcher(
-  vmi: kube.Vmi,
-  { image, suffix, now }: { image: string; suffix: string; now: string },
-): kube.Pod {
+function launcher(vmi: kube.Vmi, { image, suffix, now }: { image: string; suffix: string; now: string }) {
   const { name, namespace, uid } = vmi.metadata
   const { metadata, spec } = launcherTemplate(vmi, image)
   const pod: kube.Pod = made(kube.Pods, {

@@ -142,10 +142,7 @@ function pastOf({ updatedFrom, olm }: Simulation): number {
 }
 
 /** Once it is installed, somebody applies the manifest of its version. */
-async function updateLater(
-  simulation: Simulation,
-  { time, store }: { time: Clock; store: Store },
-): Promise<void> {
+async function updateLater(simulation: Simulation, { time, store }: { time: Clock; store: Store }) {
   await time.sleep(past)
   const { writer } = storeCluster(store, { fieldManager: 'kubectl' })
   for (const object of operatorManifest(simulation.version ?? defaultVersion, manifestOptions(simulation))) {

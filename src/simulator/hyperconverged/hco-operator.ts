@@ -207,11 +207,7 @@ interface Operands {
 }
 
 /** Makes what is missing, sets back what others changed of the KubeVirt, and asks all of them. `quiet`: overwrites without an event, as in upgrade mode. */
-async function ensureOperands(
-  cx: Self,
-  hyperconverged: kube.HyperConverged,
-  quiet: boolean,
-): Promise<Operands> {
+async function ensureOperands(cx: Self, hyperconverged: kube.HyperConverged, quiet: boolean) {
   const kubevirt = await ensureKubeVirt(cx, hyperconverged, quiet)
   const others: ComponentResource[] = []
   for (const component of components) others.push(await ensureComponent(cx, hyperconverged, component))
@@ -244,11 +240,7 @@ async function ensureKubeVirt(cx: Self, hyperconverged: kube.HyperConverged, qui
 
 const by = 'hyperconverged-cluster-operator'
 
-async function ensureComponent(
-  cx: Self,
-  hyperconverged: kube.HyperConverged,
-  { kind, name }: Component,
-): Promise<ComponentResource> {
+async function ensureComponent(cx: Self, hyperconverged: kube.HyperConverged, { kind, name }: Component) {
   const { namespace } = cx.self
   const metadata = { name, ...(kind.namespaced ? { namespace } : {}) }
   const found = await cx.reader.get(kind, metadata)

@@ -53,12 +53,7 @@ async function addPod(
   return pod
 }
 
-async function removePod(
-  cx: ControllerContext,
-  set: KubeObject,
-  by: string,
-  { metadata }: kube.Pod,
-): Promise<void> {
+async function removePod(cx: ControllerContext, set: KubeObject, by: string, { metadata }: kube.Pod) {
   await cx.writer.delete(kube.Pods, metadata, { uid: metadata.uid })
   await recordEvent(cx, set, by, ['Normal', 'SuccessfulDelete', `Deleted pod: ${metadata.name}`])
 }
@@ -87,10 +82,7 @@ async function roll(cx: ControllerContext, deployment: kube.Deployment): Promise
   for (const move of nextMoves(deployment, current, old)) await scale(cx, deployment, move)
 }
 
-async function setsOf(
-  cx: ControllerContext,
-  { metadata, spec }: kube.Deployment,
-): Promise<kube.ReplicaSet[]> {
+async function setsOf(cx: ControllerContext, { metadata, spec }: kube.Deployment) {
   const labels = asSelector(spec?.selector?.matchLabels ?? {})
   const sets = await cx.reader.list(kube.ReplicaSets, { namespace: metadata.namespace, labels })
   return sets.filter((set) => set.metadata.ownerReferences?.some((o) => o.uid === metadata.uid) ?? false)
@@ -127,11 +119,7 @@ async function scale(cx: ControllerContext, deployment: kube.Deployment, { set, 
 }
 
 /** The counts of a Deployment as its ReplicaSets have them, the current one first. */
-function deploymentStatus(
-  deployment: kube.Deployment,
-  all: readonly kube.ReplicaSet[],
-  now: string,
-): kube.Deployment['status'] {
+function deploymentStatus(deployment: kube.Deployment, all: readonly kube.ReplicaSet[], now: string) {
   const count = (key: 'replicas' | 'readyReplicas' | 'availableReplicas') =>
     all.reduce((sum, set) => sum + (set.status?.[key] ?? 0), 0)
   const desired = deployment.spec?.replicas ?? 1

@@ -184,11 +184,7 @@ async function ringKeys(
   })
 }
 
-async function playPass(
-  cx: Omit<ControllerContext, 'wakes'>,
-  queue: KeyQueue,
-  begin: BeginPass,
-): Promise<void> {
+async function playPass(cx: Omit<ControllerContext, 'wakes'>, queue: KeyQueue, begin: BeginPass) {
   const keys = queue.take()
   if (keys.length === 0) return
   let reconcile: Awaited<ReturnType<BeginPass>> | undefined

@@ -27,11 +27,7 @@ export async function runNodes(cx: ControllerContext, faults: Faults<MachineryFa
 }
 
 /** Somebody's own taint, put on and taken off. */
-async function taint(
-  cx: ControllerContext,
-  { metadata, spec }: Node,
-  names: readonly string[],
-): Promise<void> {
+async function taint(cx: ControllerContext, { metadata, spec }: Node, names: readonly string[]) {
   const taints = spec?.taints ?? []
   const wanted = names.includes(metadata.name)
   if (wanted === taints.some(({ key }) => key === dedicated)) return

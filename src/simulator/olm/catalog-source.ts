@@ -89,11 +89,7 @@ async function begin(cx: Olm, source: kube.CatalogSource): Promise<void> {
 }
 
 /** The connection goes from CONNECTING to READY; one that breaks says so. */
-async function connect(
-  cx: Olm,
-  source: kube.CatalogSource,
-  pod: kube.Pod | undefined,
-): Promise<number | undefined> {
+async function connect(cx: Olm, source: kube.CatalogSource, pod: kube.Pod | undefined) {
   const { lastObservedState: state, lastConnect } = source.status?.connectionState ?? {}
   if (pod === undefined) {
     await observe(cx, source, 'CONNECTING')

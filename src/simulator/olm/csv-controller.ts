@@ -60,12 +60,7 @@ function timesOf(cx: Olm, { metadata, status }: kube.Csv): PhaseTimes {
   }
 }
 
-async function write(
-  cx: Olm,
-  { metadata, status }: kube.Csv,
-  next: Phase,
-  { requirements }: CsvSnapshot,
-): Promise<void> {
+async function write(cx: Olm, { metadata, status }: kube.Csv, next: Phase, { requirements }: CsvSnapshot) {
   const now = seconds(cx)
   const lastTransitionTime = status?.phase === next.phase ? (status.lastTransitionTime ?? now) : now
   const conditions = [...(status?.conditions ?? []), { ...next, lastTransitionTime, lastUpdateTime: now }]

@@ -83,11 +83,7 @@ async function execute(cx: Olm, plan: kube.InstallPlan, waits: ApiWaits): Promis
 
 const waitingForApi = 'WaitingForApi'
 
-async function carryOut(
-  cx: Olm,
-  step: kube.InstallStep,
-  objects: ReadonlyMap<kube.InstallStep, KubeObject>,
-): Promise<kube.InstallStep> {
+async function carryOut(cx: Olm, step: kube.InstallStep, objects: ReadonlyMap<kube.InstallStep, KubeObject>) {
   if (step.status === waitingForApi) return { ...step, status: 'Created' }
   if (step.status !== 'Unknown') return step
   const { kind = '' } = step.resource ?? {}
@@ -118,10 +114,7 @@ async function markFailed(
   return undefined
 }
 
-function installed(
-  cx: Olm,
-  outcome: { status: 'True' | 'False'; reason?: string; message?: string },
-): NonNullable<NonNullable<kube.InstallPlan['status']>['conditions']>[number] {
+function installed(cx: Olm, outcome: { status: 'True' | 'False'; reason?: string; message?: string }) {
   const at = seconds(cx)
   return { type: 'Installed', ...outcome, lastTransitionTime: at, lastUpdateTime: at }
 }
@@ -188,10 +181,7 @@ async function applyObject({ reader, writer }: ControllerContext, object: KubeOb
 }
 
 /** The object of each step. Throws Refused where a ConfigMap that one refers to is gone. */
-async function objectsIn(
-  { reader }: Pick<ControllerContext, 'reader'>,
-  steps: readonly kube.InstallStep[],
-): Promise<Map<kube.InstallStep, KubeObject>> {
+async function objectsIn({ reader }: Pick<ControllerContext, 'reader'>, steps: readonly kube.InstallStep[]) {
   const bundles = new Map<string, KubeObject[]>()
   const objects = new Map<kube.InstallStep, KubeObject>()
   for (const step of steps) {

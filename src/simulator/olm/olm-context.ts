@@ -97,10 +97,6 @@ function saysSo(before: readonly Condition[], type: string, next: Said[string]):
   return there.status === next.status && there.reason === next.reason && there.message === next.message
 }
 
-function sinceOf(
-  before: readonly Condition[],
-  type: string,
-  status: Condition['status'],
-): string | undefined {
+function sinceOf(before: readonly Condition[], type: string, status: Condition['status']) {
   return before.find((one) => one.type === type && one.status === status)?.lastTransitionTime
 }

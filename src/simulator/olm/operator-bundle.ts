@@ -321,11 +321,7 @@ function carried(name: string, called: string, { version, kubevirt }: BundleShap
   return carriedAs(name, { name: called }, { name: called, image, command: [called], env })
 }
 
-function carriedAs(
-  name: string,
-  label: Record<string, string>,
-  container: kube.Container,
-): CarriedDeployment {
+function carriedAs(name: string, label: Record<string, string>, container: kube.Container) {
   const template: kube.PodTemplate = { metadata: { labels: label }, spec: { containers: [container] } }
   const selector = { matchLabels: label }
   return { name, label, spec: { replicas: 1, selector, strategy: { type: 'RollingUpdate' }, template } }

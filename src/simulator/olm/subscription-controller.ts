@@ -214,11 +214,7 @@ async function unpackAndPlan(
 const unpackingNow = { status: 'True', reason: 'UnpackingInProgress' } as const
 
 /** It is said of every Subscription in the namespace, whosever fault it is (ocp 2.1). */
-async function sayAll(
-  cx: Olm,
-  subscriptions: readonly kube.Subscription[],
-  said: Said,
-): Promise<kube.Subscription[]> {
+async function sayAll(cx: Olm, subscriptions: readonly kube.Subscription[], said: Said) {
   const after: kube.Subscription[] = []
   for (const one of subscriptions) after.push(await changeStatus(cx, one, {}, said))
   return after
@@ -361,12 +357,7 @@ async function tellSubscription(
 }
 
 /** Writes what differs, and the conditions that say something new. */
-async function changeStatus(
-  cx: Olm,
-  subscription: kube.Subscription,
-  change: StatusChange,
-  said: Said,
-): Promise<kube.Subscription> {
+async function changeStatus(cx: Olm, subscription: kube.Subscription, change: StatusChange, said: Said) {
   const { status = {}, metadata } = subscription
   const now = seconds(cx)
   const conditions = saying(status.conditions, said, now)
@@ -472,11 +463,7 @@ function resolve(shape: OlmShape, snapshot: NamespaceSnapshot, minor: string | u
   return { is: 'updates', releases }
 }
 
-function entriesFor(
-  shape: OlmShape,
-  subscription: kube.Subscription,
-  minor: string | undefined,
-): readonly EntryShape[] | string {
+function entriesFor(shape: OlmShape, subscription: kube.Subscription, minor: string | undefined) {
   const { name, channel } = subscription.spec ?? {}
   const found = contentOf(shape, minor).find((one) => one.package === name)
   const entries = found?.channels.find((one) => one.name === channel)?.entries
@@ -522,31 +509,21 @@ const replacedIn = ({ serviceVersions }: NamespaceSnapshot): string | undefined 
     ?.metadata.name
 
 /** Of this Subscription, while its own CSV replaces it. */
-function replacedBy(
-  { serviceVersions }: NamespaceSnapshot,
-  { status }: kube.Subscription,
-): string | undefined {
+function replacedBy({ serviceVersions }: NamespaceSnapshot, { status }: kube.Subscription) {
   const own = serviceVersions.find(({ metadata }) => metadata.name === status?.installedCSV)
   const replaced = own?.spec?.replaces
   return serviceVersions.some(({ metadata }) => metadata.name === replaced) ? replaced : undefined
 }
 
 /** The CSV of an update that its Subscription does not name as installed yet. */
-function unwritten(
-  { serviceVersions }: NamespaceSnapshot,
-  { status }: kube.Subscription,
-): string | undefined {
+function unwritten({ serviceVersions }: NamespaceSnapshot, { status }: kube.Subscription) {
   const { currentCSV, installedCSV } = status ?? {}
   if (installedCSV === undefined || currentCSV === installedCSV) return undefined
   return serviceVersions.some(({ metadata }) => metadata.name === currentCSV) ? currentCSV : undefined
 }
 
 /** A CSV of the package that is there though its Subscription knows of none (ocp 7 #8). */
-function strayOf(
-  shape: OlmShape,
-  snapshot: NamespaceSnapshot,
-  { spec, status }: kube.Subscription,
-): string | undefined {
+function strayOf(shape: OlmShape, snapshot: NamespaceSnapshot, { spec, status }: kube.Subscription) {
   if (status?.installedCSV !== undefined) return undefined
   const channels = contentOf(shape, undefined).find((one) => one.package === spec?.name)?.channels ?? []
   const names = new Set(channels.flatMap(({ entries }) => entries.map(({ name }) => name)))

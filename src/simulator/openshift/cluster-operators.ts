@@ -48,11 +48,7 @@ interface Placed {
   operator: kube.ClusterOperator
 }
 
-function nextLevel(
-  { shape }: Platform,
-  operators: readonly kube.ClusterOperator[],
-  { version }: Release,
-): Placed[] {
+function nextLevel({ shape }: Platform, operators: readonly kube.ClusterOperator[], { version }: Release) {
   const behind = operatorsOf(shape).flatMap((place): Placed[] => {
     const operator = operators.find(({ metadata }) => metadata.name === place.name)
     return operator && !isAt(operator, version) ? [{ place, operator }] : []
@@ -79,11 +75,7 @@ async function begin(cx: Platform, operator: kube.ClusterOperator, { place, rele
   await writeStatus(cx, kube.ClusterOperators, operator, withClaim(cx, operator, rolling))
 }
 
-async function mayFinish(
-  cx: Platform,
-  operator: kube.ClusterOperator,
-  { place, release }: Task,
-): Promise<boolean> {
+async function mayFinish(cx: Platform, operator: kube.ClusterOperator, { place, release }: Task) {
   if (cx.faults.on.slowOperators?.includes(place.name) === true) return false
   if (isTrue(operator.status?.conditions, 'Degraded')) return false
   return place.name !== 'machine-config' || areMastersAt(cx, release)
@@ -95,11 +87,7 @@ async function finish(cx: Platform, operator: kube.ClusterOperator, { place, rel
   await writeStatus(cx, kube.ClusterOperators, operator, status)
 }
 
-function withClaim(
-  cx: Platform,
-  { status }: kube.ClusterOperator,
-  said: Condition,
-): NonNullable<kube.ClusterOperator['status']> {
+function withClaim(cx: Platform, { status }: kube.ClusterOperator, said: Condition) {
   return { ...status, conditions: withConditions(status?.conditions ?? [], [said], seconds(cx)) }
 }
 
@@ -109,11 +97,7 @@ const unwell = 'OperandsNotReady'
  * An operator's status with the faults that are on, and without those that are off again. `refusing` remembers who was made to refuse
  * updates: nobody else's refusal is taken back.
  */
-function withFaults(
-  cx: Platform,
-  operator: kube.ClusterOperator,
-  refusing: Set<string>,
-): kube.ClusterOperator['status'] {
+function withFaults(cx: Platform, operator: kube.ClusterOperator, refusing: Set<string>) {
   const claims = [...degraded(cx, operator), ...upgradeable(cx, operator, refusing)]
   if (claims.length === 0) return operator.status
   const conditions = withConditions(operator.status?.conditions ?? [], claims, seconds(cx))

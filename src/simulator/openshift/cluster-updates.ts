@@ -269,11 +269,7 @@ function updatesFrom(
 
 const newestFirst = (a: Release, b: Release): number => compareReleases(b.version, a.version)
 
-function conditionalUpdate(
-  release: Release,
-  { risk, message }: ConditionalEdge,
-  lastTransitionTime: string,
-): Updates['conditionalUpdates'][number] {
+function conditionalUpdate(release: Release, { risk, message }: ConditionalEdge, lastTransitionTime: string) {
   const url = `https://issues.example/${risk}`
   return {
     release: platformRelease(release),

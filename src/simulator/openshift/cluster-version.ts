@@ -83,11 +83,7 @@ function updatesOf(cx: Platform, status: Status, channel: string, memory: Waits)
   return withUpdates(status, { channel, graph, at: seconds(cx) }, answers)
 }
 
-async function configMap(
-  { reader }: Platform,
-  name: string,
-  namespace: string,
-): Promise<kube.ConfigMap | undefined> {
+async function configMap({ reader }: Platform, name: string, namespace: string) {
   const found = await reader.get(kube.ConfigMaps, { name, namespace })
   return found.is === 'object' ? found.object : undefined
 }
@@ -347,11 +343,7 @@ function unacknowledged(
 }
 
 /** A gate that is written wrongly stays closed whatever is acknowledged. */
-function openGate(
-  { name, text }: { name: string; text: string },
-  ack: string | undefined,
-  version: string,
-): Omit<Cause, 'type'> | undefined {
+function openGate({ name, text }: { name: string; text: string }, ack: string | undefined, version: string) {
   const minor = /^ack-(?<minor>[45][.]\d+)-[^-]/.exec(name)?.groups?.['minor']
   if (minor === undefined) {
     const message = `admin-gates configmap gate name ${name} has invalid format; must comply with "^ack-([4-5][.][0-9]{1,})-[^-]".`

@@ -157,8 +157,8 @@ function degradedClaims(nodes: readonly kube.Node[]): Condition[] {
 
 /** A year after the pool was made. */
 function certificate({ metadata }: kube.Pool): NonNullable<Status['certExpirys']>[number] {
-  const made = Date.parse(metadata.creationTimestamp ?? '2026-01-01T00:00:00Z')
-  const expiry = timestamp(new Date(made + 365 * 24 * 3_600_000))
+  const since = Date.parse(metadata.creationTimestamp ?? '2026-01-01T00:00:00Z')
+  const expiry = timestamp(new Date(since + 365 * 24 * 3_600_000))
   return {
     bundle: 'KubeAPIServerServingCAData',
     subject: 'CN=kube-apiserver-to-kubelet-signer,OU=openshift',

@@ -138,8 +138,8 @@ export function machineConfigPool({ name, paused = false, maxUnavailable }: Pool
 
 type Machines = Pick<OpenShiftShape, 'flavour' | 'version' | 'graph' | 'topology' | 'pools'>
 
-const role = (name: string): Record<string, string> => ({ [`node-role.kubernetes.io/${name}`]: '' })
-const controlPlane = { ...role('master'), ...role('control-plane') }
+const roleOf = (name: string): Record<string, string> => ({ [`node-role.kubernetes.io/${name}`]: '' })
+const controlPlane = { ...roleOf('master'), ...roleOf('control-plane') }
 const schedulable = { 'kubevirt.io/schedulable': 'true' }
 
 /** The machines of a pool, as they run the installed release. */
@@ -154,8 +154,8 @@ function machine(platform: Machines, pool: string, name: string): kube.Node {
   const taints = [{ key: 'node-role.kubernetes.io/control-plane', effect: 'NoSchedule' }]
   const labels = {
     ...(isMaster ? controlPlane : {}),
-    ...(isMaster && !alone ? {} : { ...role('worker'), ...schedulable }),
-    ...(isMaster || pool === 'worker' ? {} : role(pool)),
+    ...(isMaster && !alone ? {} : { ...roleOf('worker'), ...schedulable }),
+    ...(isMaster || pool === 'worker' ? {} : roleOf(pool)),
   }
   const node = machineNode(name, labels, { size: resources, nodeInfo: nodeInfo(platform) })
   return { ...node, spec: isMaster && !alone ? { taints } : {} }
@@ -230,7 +230,7 @@ export function operatorsOf({ topology }: Pick<OpenShiftShape, 'topology'>): rea
 const since = conditionPath('Progressing', 'lastTransitionTime')
 const said = conditionPath('Progressing', 'message')
 
-const kind = (
+const ofPlatform = (
   told: Kind,
   shortNames: readonly string[],
   columns: Readonly<Record<string, string>>,
@@ -239,14 +239,14 @@ const kind = (
 const maintenance = { Node: '.spec.nodeName', ...agePath }
 
 const platformKinds: readonly SimKind[] = [
-  kind(kube.ClusterVersions, [], {
+  ofPlatform(kube.ClusterVersions, [], {
     Version: ".status.history[?(@.state=='Completed')].version",
     Available: conditionPath('Available'),
     Progressing: conditionPath('Progressing'),
     Since: since,
     Status: said,
   }),
-  kind(kube.ClusterOperators, ['co'], {
+  ofPlatform(kube.ClusterOperators, ['co'], {
     Version: ".status.versions[?(@.name=='operator')].version",
     Available: conditionPath('Available'),
     Progressing: conditionPath('Progressing'),
@@ -254,9 +254,9 @@ const platformKinds: readonly SimKind[] = [
     Since: since,
     Message: said,
   }),
-  kind(kube.Infrastructures, [], agePath),
-  kind(kube.KubeApiServers, [], agePath),
-  kind(kube.Pools, ['mcp'], {
+  ofPlatform(kube.Infrastructures, [], agePath),
+  ofPlatform(kube.KubeApiServers, [], agePath),
+  ofPlatform(kube.Pools, ['mcp'], {
     Config: '.status.configuration.name',
     Updated: conditionPath('Updated'),
     Updating: conditionPath('Updating'),
@@ -267,24 +267,24 @@ const platformKinds: readonly SimKind[] = [
     DegradedMachineCount: '.status.degradedMachineCount',
     ...agePath,
   }),
-  kind(kube.MachineConfigs, ['mc'], {
+  ofPlatform(kube.MachineConfigs, ['mc'], {
     GeneratedByController:
       ".metadata.annotations['machineconfiguration\\.openshift\\.io/generated-by-controller-version']",
     IgnitionVersion: '.spec.config.ignition.version',
     ...agePath,
   }),
-  kind(kube.MachineHealthChecks, ['mhc', 'mhcs'], {
+  ofPlatform(kube.MachineHealthChecks, ['mhc', 'mhcs'], {
     MaxUnhealthy: '.spec.maxUnhealthy',
     ExpectedMachines: '.status.expectedMachines',
     CurrentHealthy: '.status.currentHealthy',
   }),
-  kind(kube.ApiRequestCounts, [], {
+  ofPlatform(kube.ApiRequestCounts, [], {
     RemovedInRelease: '.status.removedInRelease',
     RequestsInCurrentHour: '.status.currentHour.requestCount',
     RequestsInLast24h: '.status.requestCount',
   }),
-  kind(kube.NodeMaintenances, ['nm'], maintenance),
-  kind(kube.NodeHealthChecks, ['nhc'], {
+  ofPlatform(kube.NodeMaintenances, ['nm'], maintenance),
+  ofPlatform(kube.NodeHealthChecks, ['nhc'], {
     Phase: '.status.phase',
     ObservedNodes: '.status.observedNodes',
     HealthyNodes: '.status.healthyNodes',
@@ -295,7 +295,7 @@ const platformKinds: readonly SimKind[] = [
 export function openShiftKinds({ version }: Pick<OpenShiftShape, 'version'>): SimKind[] {
   const { major, minor } = releaseNumber(version)
   const isOld = major === 4 && minor <= 10
-  return [...platformKinds, ...(isOld ? [kind(kube.OldNodeMaintenances, ['nm'], maintenance)] : [])]
+  return [...platformKinds, ...(isOld ? [ofPlatform(kube.OldNodeMaintenances, ['nm'], maintenance)] : [])]
 }
 
 const patience = 5 * minute
@@ -334,11 +334,7 @@ function selected(nodes: readonly kube.Node[], labels: Record<string, string>): 
 }
 
 /** Machines have no objects here: a role among them is the role of nodes. */
-async function machineCheck(
-  cx: Platform,
-  check: kube.MachineHealthCheck,
-  nodes: readonly kube.Node[],
-): Promise<void> {
+async function machineCheck(cx: Platform, check: kube.MachineHealthCheck, nodes: readonly kube.Node[]) {
   const role = check.spec?.selector?.matchLabels?.[machineRole] ?? ''
   const own = selected(nodes, { [`node-role.kubernetes.io/${role}`]: '' })
   const unwell = own.filter((node) => !isReady(node)).length
@@ -350,11 +346,7 @@ async function machineCheck(
   if (!paused && unwell <= most) await remediate(cx, check, own)
 }
 
-async function nodeCheck(
-  cx: Platform,
-  check: kube.NodeHealthCheck,
-  nodes: readonly kube.Node[],
-): Promise<void> {
+async function nodeCheck(cx: Platform, check: kube.NodeHealthCheck, nodes: readonly kube.Node[]) {
   const { selector, pauseRequests = [], minHealthy = '51%' } = check.spec ?? {}
   const own = selected(nodes, selector?.matchLabels ?? {})
   const healthyNodes = own.filter(isReady).length

@@ -73,11 +73,7 @@ const well: readonly Condition[] = [
   claim('Upgradeable', 'True', 'AsExpected', ''),
 ]
 
-function installed(
-  { graph, version }: OpenShiftShape,
-  { metadata }: kube.ClusterOperator,
-  since: string,
-): kube.ClusterOperator['status'] {
+function installed({ graph, version }: OpenShiftShape, { metadata }: kube.ClusterOperator, since: string) {
   const { kubernetes } = releaseOf(graph, version) ?? { kubernetes: '' }
   const versions = versionsOf(metadata.name, { version, kubernetes })
   return { versions, conditions: withConditions([], well, since) }

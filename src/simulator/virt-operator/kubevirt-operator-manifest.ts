@@ -132,10 +132,7 @@ function operatorDeployment(version: string, namespace: string, options: Manifes
   })
 }
 
-function operatorTemplate(
-  version: string,
-  { registry = 'quay.io/kubevirt', pinned = {} }: ManifestOptions,
-): kube.PodTemplate {
+function operatorTemplate(version: string, { registry = 'quay.io/kubevirt', pinned = {} }: ManifestOptions) {
   const image = `${registry}/virt-operator:${version}`
   const watched = { fieldRef: { fieldPath: "metadata.annotations['olm.targetNamespaces']" } }
   const env = [

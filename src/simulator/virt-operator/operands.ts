@@ -160,11 +160,7 @@ function unexpected({ updatedReady }: ComponentPods, set: kube.DaemonSet): Deplo
 }
 
 /** A canary that ends is a failure; one that never starts is waited for without an end. */
-async function refuseBrokenCanary(
-  cx: Operator,
-  set: kube.DaemonSet,
-  pods: readonly kube.Pod[],
-): Promise<void> {
+async function refuseBrokenCanary(cx: Operator, set: kube.DaemonSet, pods: readonly kube.Pod[]) {
   const ended = pods.some(
     (pod) => pod.status?.containerStatuses?.some((c) => (c.restartCount ?? 0) > 0) ?? false,
   )
@@ -274,12 +270,7 @@ const everywhere = {
   tolerations: [{ key: 'CriticalAddonsOnly', operator: 'Exists' }],
 }
 
-function podTemplate(
-  config: DeploymentConfig,
-  name: string,
-  container: kube.Container,
-  place: object,
-): kube.PodTemplate {
+function podTemplate(config: DeploymentConfig, name: string, container: kube.Container, place: object) {
   const { labels, annotations } = podStamps(config)
   return {
     metadata: {

@@ -216,11 +216,7 @@ function knownMigrations(store: Store): KnownMigrations {
   return known
 }
 
-function migrationRefusal(
-  store: Store,
-  { spec, metadata }: kube.Migration,
-  known: KnownMigrations,
-): string | undefined {
+function migrationRefusal(store: Store, { spec, metadata }: kube.Migration, known: KnownMigrations) {
   const { namespace } = metadata
   const name = spec?.vmiName ?? ''
   const vmi: kube.Vmi | undefined = store.read(kube.Vmis, { name, namespace })

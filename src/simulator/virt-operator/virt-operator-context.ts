@@ -103,10 +103,7 @@ function pinnedImages({ env }: OperatorPod): Record<string, string> {
 }
 
 /** Newer operators know more properties, so the same version under another operator has another ID (lab "Seen" 7). */
-function additionalProperties(
-  { spec = {} }: kube.KubeVirt,
-  { version }: OperatorPod,
-): Record<string, string> {
+function additionalProperties({ spec = {} }: kube.KubeVirt, { version }: OperatorPod) {
   const { imagePullPolicy = '', productName = '', productVersion = '', configuration = {} } = spec
   const { network } = (configuration['migrations'] ?? {}) as { network?: string }
   return {

@@ -155,10 +155,7 @@ async function isLive(cx: Virt, version: Version | undefined): Promise<boolean> 
 }
 
 /** Everything in the spec of the template, but for what can change on a running VM (KubeVirt addRestartRequiredIfNeeded). */
-function needsRestart(
-  started: Spec,
-  { now, vmi, live }: { now: Spec; vmi: kube.Vmi; live: boolean },
-): boolean {
+function needsRestart(started: Spec, { now, vmi, live }: { now: Spec; vmi: kube.Vmi; live: boolean }) {
   const [before, after] = [started, now].map(innerOf) as [Inner, Inner]
   const taken = live ? liveFields(before, after) : []
   const disks = live ? hasLiveVolumes(before, after) : sameDisks(after, (vmi.spec ?? {}) as Inner)

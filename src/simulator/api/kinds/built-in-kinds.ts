@@ -151,8 +151,8 @@ function eventColumns() {
   ]
 }
 
-const wrong = (field: string, reason: FieldError['reason'], message: string): FieldError[] => [
-  { field, reason, message },
+const wrong = (where: string, reason: FieldError['reason'], message: string): FieldError[] => [
+  { field: where, reason, message },
 ]
 
 function immutableErrors(now: kube.ConfigMap, before: kube.ConfigMap | undefined): FieldError[] {
