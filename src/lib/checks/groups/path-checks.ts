@@ -120,6 +120,7 @@ function unknown(question: Question): Finding | undefined {
     id: 'release-unknown',
     level: isKnownMinor ? 'info' : 'warning',
     summary: `${dated}. kvup judges it by general rules`,
+    newerThan: releases.asOf,
     remedy: [`kvup releases --since ${minorOf(to)}.0`],
   }
 }
