@@ -119,6 +119,7 @@ function unknown(question: Question): Found | undefined {
     id: 'release-unknown',
     level: isKnownMinor ? 'info' : 'warning',
     summary: `${dated}. kvup judges it by general rules`,
+    newerThan: releases.asOf,
     remedy: [`kvup releases --since ${minorOf(to)}.0`],
   }
 }
