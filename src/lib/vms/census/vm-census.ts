@@ -131,7 +131,7 @@ function textAt(of: unknown, key: string): string | undefined {
   return typeof value === 'string' ? value : undefined
 }
 
-const volumeMark = ({ metadata, status }: DataJob): Mark => ({
+const volumeMark = ({ metadata, status }: Pick<DataJob, 'metadata' | 'status'>): Mark => ({
   uid: metadata.uid ?? '',
   phase: status?.phase ?? '',
 })
