@@ -42,7 +42,7 @@ export interface GlobalFlags extends Connection {
 }
 
 /** What a command does: options and positional arguments in (a list for `[name...]`), an exit code out (none is 0). */
-type Run<O, A extends (string | string[])[]> = (
+export type Run<O, A extends (string | string[])[]> = (
   cx: Context,
   options: O,
   ...args: A

@@ -1,6 +1,5 @@
 import { Option } from 'commander'
-import type { Context, Wire } from '../context.ts'
-import type { CheckOptions } from './check/check.ts'
+import type { Wire } from '../context.ts'
 import {
   alertsOption,
   acceptWithReason,
@@ -10,15 +9,11 @@ import {
   type Manual,
 } from './command-options.ts'
 
-/** Loaded when it runs: help does without. */
-const lazyAction = async (cx: Context, options: CheckOptions) =>
-  (await import('./check/check.ts')).check(cx, options)
-
 export function checkCommand(wire: Wire): KvupCommand {
   return new KvupCommand('check')
     .flags(checkOptions())
     .manual(text)
-    .action(wire<CheckOptions, []>(lazyAction))
+    .runs(wire, async () => (await import('./check/check.ts')).check)
 }
 
 /** Its flags. */

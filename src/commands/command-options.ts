@@ -3,7 +3,7 @@ import type { ReportFormat } from '../lib/output/printer.ts'
 import type { ConnectionFlag } from '../lib/output/command-line.ts'
 import { shellWord } from '../lib/kube/shell-line.ts'
 import { exitCode } from '../lib/kube/errors.ts'
-import type { Context } from '../context.ts'
+import type { Context, Run, Wire } from '../context.ts'
 import type { DryRun } from '../lib/engine/change.ts'
 import type { RunLimits } from '../lib/engine/step.ts'
 import { ensureDeadline, parseDeadline, parseDuration } from '../lib/kube/duration.ts'
@@ -154,6 +154,11 @@ export class KvupCommand extends Command {
 
   manual(told: Manual): this {
     return this.addHelpText('after', manual(told))
+  }
+
+  /** What it does is loaded when it runs: help does without. */
+  runs<O, A extends (string | string[])[]>(wire: Wire, load: () => Promise<Run<O, A>>): this {
+    return this.action(wire<O, A>(async (...given) => (await load())(...given)))
   }
 }
 

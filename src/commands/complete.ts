@@ -146,7 +146,7 @@ const sources: Readonly<Record<string, Load>> = {
   'restart --waves': waveValues,
   '--exclude': async () => (await import('./complete/object-names.ts')).vmPlaces,
   '--node': async () => (await import('./complete/object-names.ts')).nodeNames,
-  history: async () => (await import('./complete/run-numbers.ts')).runNumbers,
+  history: async () => (await import('./complete/object-names.ts')).runNumbers,
   unblock: async () => (await import('./complete/object-names.ts')).vmNames,
 }
 

@@ -1,11 +1,6 @@
 import { Option } from 'commander'
-import type { Context, Wire } from '../context.ts'
-import type { DemoOptions } from './demo/demo.ts'
+import type { Wire } from '../context.ts'
 import { KvupCommand } from './command-options.ts'
-
-/** Loaded when it runs: help does without. */
-const lazyAction = async (cx: Context, options: DemoOptions) =>
-  (await import('./demo/demo.ts')).demo(cx, options)
 
 export function demoCommand(wire: Wire): KvupCommand {
   return new KvupCommand('demo')
@@ -28,5 +23,5 @@ export function demoCommand(wire: Wire): KvupCommand {
       ],
       codes: ['timedOut'],
     })
-    .action(wire<DemoOptions, []>(lazyAction))
+    .runs(wire, async () => (await import('./demo/demo.ts')).demo)
 }

@@ -10,20 +10,13 @@ import {
   measureFlags,
   stalledOption,
 } from './command-options.ts'
-import type { Context, Wire } from '../context.ts'
-import type { EusPlanOptions } from './eus/eus-status.ts'
-import type { EusStatusOptions } from '../lib/eus/run/window-status-report.ts'
-import type { EusRunOptions } from '../lib/eus/run/window-run.ts'
-
-/** Loaded when it runs: help does without. */
-const planAction = async (cx: Context, options: EusPlanOptions) =>
-  (await import('./eus/eus-status.ts')).planEus(cx, options)
+import type { Wire } from '../context.ts'
 
 export function eusPlanCommand(wire: Wire): KvupCommand {
   return new KvupCommand('plan')
     .flags([...eusPlanningFlags(), ...planOptions])
     .manual(planHelp)
-    .action(wire<EusPlanOptions, []>(planAction))
+    .runs(wire, async () => (await import('./eus/eus-status.ts')).planEus)
 }
 
 const planOptions = [
@@ -47,15 +40,11 @@ end) shows that of the operator.`,
   codes: [...asksCluster, 'asked'],
 }
 
-/** Loaded when it runs: help does without. */
-const runAction = async (cx: Context, options: EusRunOptions) =>
-  (await import('./eus/window-command.ts')).eusRun(cx, options)
-
 export function eusRunCommand(wire: Wire): KvupCommand {
   return new KvupCommand('run')
     .flags([...eusPlanningFlags(), ...runFlags(), ...approvingFlags(), ...windowFlags(), ...measureFlags()])
     .manual(runHelp)
-    .action(wire<EusRunOptions, []>(runAction))
+    .runs(wire, async () => (await import('./eus/window-command.ts')).eusRun)
 }
 
 const runHelp: Manual = {
@@ -73,9 +62,6 @@ that the platform refuses.`,
   codes: [...asksCluster, 'timedOut', 'drifted', 'locked', 'lost', 'interrupted', 'terminated'],
 }
 
-const statusAction = async (cx: Context, options: EusStatusOptions) =>
-  (await import('./eus/eus-status.ts')).eusStatus(cx, options)
-
 export function eusStatusCommand(wire: Wire): KvupCommand {
   return new KvupCommand('status')
     .option('-w, --watch', 'keep watching; print every change')
@@ -90,17 +76,14 @@ export function eusStatusCommand(wire: Wire): KvupCommand {
       ],
       codes: [...asksCluster, 'interrupted', 'terminated'],
     })
-    .action(wire<EusStatusOptions, []>(statusAction))
+    .runs(wire, async () => (await import('./eus/eus-status.ts')).eusStatus)
 }
-
-const abortAction = async (cx: Context, options: EusRunOptions) =>
-  (await import('./eus/window-command.ts')).eusAbort(cx, options)
 
 export function eusAbortCommand(wire: Wire): KvupCommand {
   return new KvupCommand('abort')
     .flags([...keptPlanFlags(), ...approvingFlags(), ...windowFlags()])
     .manual(abortHelp)
-    .action(wire<EusRunOptions, []>(abortAction))
+    .runs(wire, async () => (await import('./eus/window-command.ts')).eusAbort)
 }
 
 const abortHelp: Manual = {

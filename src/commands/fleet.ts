@@ -1,14 +1,8 @@
 import { Option } from 'commander'
-import type { Context, Wire } from '../context.ts'
+import type { Wire } from '../context.ts'
 import { asksCluster, list, KvupCommand } from './command-options.ts'
-import type { FleetPlanOptions } from './fleet/fleet-plan.ts'
 import { planningFlags } from './upgrade.ts'
 import { checkOptions } from './check.ts'
-import type { FleetCheckOptions } from './fleet/fleet-check.ts'
-import type { FleetStatusOptions } from './fleet/fleet-status.ts'
-
-const lazyStatus = async (cx: Context, options: FleetStatusOptions) =>
-  (await import('./fleet/fleet-status.ts')).fleetStatus(cx, options)
 
 const globs = (value: string, before: readonly string[] = []): string[] =>
   list(value, before)
@@ -49,11 +43,8 @@ export function fleetStatusCommand(wire: Wire): KvupCommand {
       more: `A cluster that does not answer is a line too, and makes the exit code 8.\n\n${fileText}`,
       codes: ['blocked', 'timedOut', 'forbidden', 'unreachable', 'asked'],
     })
-    .action(wire<FleetStatusOptions, []>(lazyStatus))
+    .runs(wire, async () => (await import('./fleet/fleet-status.ts')).fleetStatus)
 }
-
-const lazyCheck = async (cx: Context, options: FleetCheckOptions) =>
-  (await import('./fleet/fleet-check.ts')).fleetCheck(cx, options)
 
 /** Flags of `kvup check` that are meant for many clusters: none makes pods, or reads a saved one. */
 const checked: ReadonlySet<string> = new Set([
@@ -79,11 +70,8 @@ export function fleetCheckCommand(wire: Wire): KvupCommand {
       more: 'Each line has the verdict of kvup check. Below stands what several clusters have in common.\nRisks that the fleet file accepts for a cluster count there alone.\nOne that does not answer is a line, and exit 8.',
       codes: asksCluster,
     })
-    .action(wire<FleetCheckOptions, []>(lazyCheck))
+    .runs(wire, async () => (await import('./fleet/fleet-check.ts')).fleetCheck)
 }
-
-const lazyPlan = async (cx: Context, options: FleetPlanOptions) =>
-  (await import('./fleet/fleet-plan.ts')).fleetPlan(cx, options)
 
 /** Flags of a plan that a fleet needs; what else `kvup plan` has stays at its default. */
 const planned: ReadonlySet<string> = new Set([
@@ -118,5 +106,5 @@ export function fleetPlanCommand(wire: Wire): KvupCommand {
       more: 'Each saved plan is for kvup upgrade --plan. They are saved only where every cluster answers and\nnothing blocks one. kvup runs no fleet: your CI or Argo Workflows does, group after group.',
       codes: [...asksCluster, 'asked'],
     })
-    .action(wire<FleetPlanOptions, []>(lazyPlan))
+    .runs(wire, async () => (await import('./fleet/fleet-plan.ts')).fleetPlan)
 }

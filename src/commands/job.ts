@@ -1,13 +1,8 @@
 import { Option } from 'commander'
-import type { Context, Wire } from '../context.ts'
+import type { Wire } from '../context.ts'
+import type { MakeOptions } from './job/make-job.ts'
 import { jobNamespace } from '../lib/job/job-objects.ts'
 import { asksCluster, KvupCommand, type Manual } from './command-options.ts'
-import type { MakeOptions } from './job/make-job.ts'
-import type { UnpackOptions } from './job/unpack.ts'
-
-/** Loaded when it runs: help does without. */
-const makeAction = async (cx: Context, options: MakeOptions, line: string[]) =>
-  (await import('./job/make-job.ts')).makeJob(cx, options, line)
 
 /** `kvup job -- LINE` prints one; what looks after it is kubectl. */
 export function jobCommand(wire: Wire): KvupCommand {
@@ -19,7 +14,7 @@ export function jobCommand(wire: Wire): KvupCommand {
     .option('--namespace-of-kubevirt <namespace>', 'do not ask the cluster for it')
     .option('--namespace-of-catalog <namespace>', 'where OLM has the catalog of HyperConverged')
     .manual(text)
-    .action(wire<MakeOptions, [string[]]>(makeAction))
+    .runs<MakeOptions, [string[]]>(wire, async () => (await import('./job/make-job.ts')).makeJob)
 }
 
 const text: Manual = {
@@ -34,14 +29,11 @@ workloads update, with --yes. A pod that ends with 4, 8, 130 or 143 is followed 
   codes: asksCluster,
 }
 
-const unpackAction = async (cx: Context, options: UnpackOptions, files: string[]) =>
-  (await import('./job/unpack.ts')).unpack(cx, options, files)
-
 /** What a pod does first: its files, verified. */
 export function unpackCommand(wire: Wire): KvupCommand {
   return new KvupCommand('__unpack')
     .argument('<files...>', 'PATH=SHA256')
     .requiredOption('--from <folder>', 'where they lie compressed, by their sha256')
     .requiredOption('--into <folder>', 'where the line finds them')
-    .action(wire<UnpackOptions, [string[]]>(unpackAction))
+    .runs(wire, async () => (await import('./job/unpack.ts')).unpack)
 }

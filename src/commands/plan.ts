@@ -1,18 +1,13 @@
 import { Option } from 'commander'
-import type { Context, Wire } from '../context.ts'
+import type { Wire } from '../context.ts'
 import { asksCluster, fromOption, KvupCommand, type Manual } from './command-options.ts'
-import type { PlanOptions } from './upgrade/upgrade.ts'
 import { planningFlags } from './upgrade.ts'
-
-/** Loaded when it runs: help does without. */
-const lazyAction = async (cx: Context, options: PlanOptions) =>
-  (await import('./upgrade/upgrade.ts')).showPlan(cx, options)
 
 export function planCommand(wire: Wire): KvupCommand {
   return new KvupCommand('plan')
     .flags([...planningFlags(), ...own])
     .manual(text)
-    .action(wire<PlanOptions, []>(lazyAction))
+    .runs(wire, async () => (await import('./upgrade/upgrade.ts')).showPlan)
 }
 
 const own = [

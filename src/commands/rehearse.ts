@@ -1,11 +1,6 @@
 import { Option } from 'commander'
-import type { Context, Wire } from '../context.ts'
+import type { Wire } from '../context.ts'
 import { acceptWithReason, asksCluster, fromOption, KvupCommand } from './command-options.ts'
-import type { RehearseOptions } from './rehearse/rehearse.ts'
-
-/** Loaded when it runs: help does without. */
-const lazyAction = async (cx: Context, options: RehearseOptions) =>
-  (await import('./rehearse/rehearse.ts')).rehearse(cx, options)
 
 export function rehearseCommand(wire: Wire): KvupCommand {
   return new KvupCommand('rehearse')
@@ -38,5 +33,5 @@ Nothing is changed in the cluster. What OLM or HyperConverged brings is not rehe
 QEMU, libvirt, storage and guests are not in the twin.`,
       codes: [...asksCluster, 'timedOut'],
     })
-    .action(wire<RehearseOptions, []>(lazyAction))
+    .runs(wire, async () => (await import('./rehearse/rehearse.ts')).rehearse)
 }

@@ -1,12 +1,5 @@
-import type { Context, Wire } from '../context.ts'
+import type { Wire } from '../context.ts'
 import { alertsOption, asksCluster, fromOption, KvupCommand } from './command-options.ts'
-import type { StatusOptions } from './status/status.ts'
-
-/** Loaded when it runs: help does without. */
-const lazyStatus = async (cx: Context, options: StatusOptions) =>
-  (await import('./status/status.ts')).status(cx, options)
-
-const lazyHead = async (cx: Context) => (await import('./status/status.ts')).head(cx)
 
 export function statusCommand(wire: Wire): KvupCommand {
   return new KvupCommand('status')
@@ -25,10 +18,10 @@ export function statusCommand(wire: Wire): KvupCommand {
       ],
       codes: [...asksCluster, 'timedOut', 'asked'],
     })
-    .action(wire<StatusOptions, []>(lazyStatus))
+    .runs(wire, async () => (await import('./status/status.ts')).status)
 }
 
 /** A bare `kvup`: the head of `kvup status`. No help and no completion names it. */
 export function headCommand(wire: Wire): KvupCommand {
-  return new KvupCommand('__head').action(wire<object, []>(lazyHead))
+  return new KvupCommand('__head').runs(wire, async () => (await import('./status/status.ts')).head)
 }

@@ -1,5 +1,5 @@
 import { Option } from 'commander'
-import type { Context, Wire } from '../context.ts'
+import type { Wire } from '../context.ts'
 import {
   acceptWithReason,
   asksCluster,
@@ -9,17 +9,12 @@ import {
   stalledOption,
   KvupCommand,
 } from './command-options.ts'
-import type { UpgradeOptions } from '../lib/upgrade/plan/upgrade-options.ts'
-
-/** Loaded when it runs: help does without. */
-const lazyAction = async (cx: Context, options: UpgradeOptions) =>
-  (await import('./upgrade/upgrade.ts')).upgrade(cx, options)
 
 export function upgradeCommand(wire: Wire): KvupCommand {
   return new KvupCommand('upgrade')
     .flags([...planningFlags(), ...runningFlags()])
     .manual(text)
-    .action(wire<UpgradeOptions, []>(lazyAction))
+    .runs(wire, async () => (await import('./upgrade/upgrade.ts')).upgrade)
 }
 
 const text: Manual = {

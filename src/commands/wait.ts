@@ -213,27 +213,40 @@ function documentOf(
 }
 
 /** Exit 4, with the cause, what helps against it, and the line that waits again. */
-function tooLate(
+function overdue(
   { world }: Context,
-  condition: WaitCondition,
-  { report, missing, unmoved }: LastRead,
-  timeout: number,
+  { report, unmoved }: LastRead,
+  told: { reason: string; message: string; helps: readonly string[] },
 ): KvupError {
   const why = report?.why ?? []
-  const what = missing ?? 'an answer of the cluster'
-  return timedOut(
-    'wait-timed-out',
-    `${condition.text} is not met after ${spanText(timeout)}: still waiting for ${what}`,
-    {
-      notes: [...why.map(({ sentence }) => sentence), ...(unmoved ?? [])],
-      remedy: [
-        ...new Set(why.flatMap(({ commands }) => commands)),
-        ...helpFor(condition, report),
-        resumeLine(world, 'waits again'),
-      ],
-    },
-  )
+  return timedOut(told.reason, told.message, {
+    notes: [...why.map(({ sentence }) => sentence), ...(unmoved ?? [])],
+    remedy: [
+      ...new Set(why.flatMap(({ commands }) => commands)),
+      ...told.helps,
+      resumeLine(world, 'waits again'),
+    ],
+  })
 }
+
+const tooLate = (cx: Context, condition: WaitCondition, lastRead: LastRead, timeout: number): KvupError =>
+  overdue(cx, lastRead, {
+    reason: 'wait-timed-out',
+    message: `${condition.text} is not met after ${spanText(timeout)}: still waiting for ${lastRead.missing ?? 'an answer of the cluster'}`,
+    helps: helpFor(condition, lastRead.report),
+  })
+
+const stalledTooLong = (
+  cx: Context,
+  condition: WaitCondition,
+  lastRead: LastRead,
+  limit: string,
+): KvupError =>
+  overdue(cx, lastRead, {
+    reason: 'stalled',
+    message: `${condition.text} is not met: stalled for ${limit} (--stalled-after), waiting for ${lastRead.missing ?? 'KubeVirt'}`,
+    helps: lastRead.unmoved ? helpFor(condition, lastRead.report) : [],
+  })
 
 /** What brings a condition about that does not come by waiting, or shows why it does not. */
 function helpFor(condition: WaitCondition, report: StatusReport | undefined): readonly string[] {
@@ -246,28 +259,6 @@ function helpFor(condition: WaitCondition, report: StatusReport | undefined): re
       'kvup workloads update --canary 1     moves them, one first',
     ]
   return ['kvup status     shows more']
-}
-
-/** Exit 4, with the line that waits again. */
-function stalledTooLong(
-  { world }: Context,
-  condition: WaitCondition,
-  { report, missing, unmoved }: LastRead,
-  limit: string,
-): KvupError {
-  const why = report?.why ?? []
-  return timedOut(
-    'stalled',
-    `${condition.text} is not met: stalled for ${limit} (--stalled-after), waiting for ${missing ?? 'KubeVirt'}`,
-    {
-      notes: [...why.map(({ sentence }) => sentence), ...(unmoved ?? [])],
-      remedy: [
-        ...new Set(why.flatMap(({ commands }) => commands)),
-        ...(unmoved ? helpFor(condition, report) : []),
-        resumeLine(world, 'waits again'),
-      ],
-    },
-  )
 }
 
 export interface Waiting {

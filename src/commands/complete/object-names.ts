@@ -4,7 +4,7 @@ import { versionOf } from '../../lib/releases/release-versions.ts'
 import { reachable } from '../../lib/releases/release-path.ts'
 import { type Asked, clusterOf, connectionOf, last, type Source } from './asked.ts'
 import { Namespaces, Nodes } from '../../lib/kube/kinds/core-kinds.ts'
-import type { Reader } from '../../lib/kube/cluster.ts'
+import type { Cluster, Reader } from '../../lib/kube/cluster.ts'
 import { listKubeVirts } from '../../lib/kubevirt/snapshot.ts'
 import { KvupError } from '../../lib/kube/errors.ts'
 import { loadKubeconfig } from '../../lib/kube/http/kubeconfig.ts'
@@ -92,8 +92,8 @@ export function namesIn(list: 'contexts' | 'clusters' | 'users'): Source {
  * KubeVirt, or a saved cluster is judged.
  */
 export const reachableVersions: Source = async (asked, offer) => {
-  const { kubevirt, reader } = await theKubeVirt(asked)
-  if (managerOf(kubevirt)?.kind === 'hyperconverged') return offerReleases(reader, offer)
+  const { kubevirt, cluster } = await theKubeVirt(asked)
+  if (managerOf(kubevirt)?.kind === 'hyperconverged') return offerReleases(cluster.reader, offer)
   const observed = observedIn(kubevirt)
   for (const value of reachable(observed)) offer({ value, description: `one step from ${observed}` })
 }
@@ -119,17 +119,30 @@ export const versionConditions: Source = async (asked, offer) => {
     offer({ value: `${begun}${value}`, description: `one step from ${observed}` })
 }
 
-async function theKubeVirt(asked: Asked): Promise<{ kubevirt: KubeVirt; reader: Reader }> {
+async function theKubeVirt(asked: Asked): Promise<{ kubevirt: KubeVirt; cluster: Cluster }> {
   if (last(asked, '--from') !== undefined) throw new Error('a saved cluster is not read for a completion')
-  const { reader } = await clusterOf(asked)
-  const found = await listKubeVirts(reader)
+  const cluster = await clusterOf(asked)
+  const found = await listKubeVirts(cluster.reader)
   const [kubevirt] = found.known ? found.items : []
   if (kubevirt === undefined) throw new Error('no KubeVirt was seen')
-  return { kubevirt, reader }
+  return { kubevirt, cluster }
 }
 
 function observedIn({ status }: KubeVirt): string {
   const observed = versionOf(status?.observedKubeVirtVersion)?.text
   if (observed === undefined) throw new Error('no version was observed')
   return observed
+}
+
+/** The runs that the journal of this cluster holds, the newest first. Throws where there is no KubeVirt. */
+export const runNumbers: Source = async (asked, offer) => {
+  const { clock, world } = asked.cx
+  const { kubevirt, cluster } = await theKubeVirt(asked)
+  const { namespace = '' } = kubevirt.metadata
+  const { configMapJournal } = await import('../../lib/engine/journal-config-map.ts')
+  const { journalRuns } = await import('../../lib/engine/journal-runs.ts')
+  const entries = await configMapJournal(cluster, { namespace, who: world.who, clock }).entries()
+  const runs = journalRuns(entries, { asOf: clock.now().toISOString() })
+  for (const { run, procedure, result } of runs.toReversed())
+    offer({ value: String(run), description: `${procedure}: ${result}` })
 }

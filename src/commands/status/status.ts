@@ -1,5 +1,6 @@
 import { isOfWindow, openOverrides } from '../../lib/engine/overrides.ts'
 import type { Context } from '../../context.ts'
+import { verdictCodes } from '../../lib/fleet/fleet-rows.ts'
 import { leaseWatchOf } from '../../lib/kubevirt/lease-holders.ts'
 import { notAsked } from '../../lib/kube/known.ts'
 import { statusChanges, statusReport, type StatusReport } from '../../lib/status/status-report.ts'
@@ -43,14 +44,6 @@ const firstSteps = [
   'kvup demo     tries an upgrade on a simulated cluster',
 ]
 
-const codes: Record<NonNullable<StatusReport['overall']>['verdict'], ExitCode> = {
-  Healthy: exitCode.done,
-  Updating: exitCode.asked,
-  Waiting: exitCode.asked,
-  Stalled: exitCode.timedOut,
-  Degraded: exitCode.blocked,
-}
-
 /** Exit 0 whatever it finds, unless asked for the verdict, which is that over all layers; no KubeVirt and no layers, or several, is `blocked`. */
 export async function status(cx: Context, options: StatusOptions): Promise<ExitCode> {
   const snapshot = await readerFor(cx, options.from, 'platform')
@@ -65,7 +58,7 @@ export async function status(cx: Context, options: StatusOptions): Promise<ExitC
   const document = await new StatusReader(cx, snapshot).document(report)
   cx.printer.result(document, statusView)
   if (!options.exitCode) return exitCode.done
-  const code = codes[report.overall?.verdict ?? report.verdict ?? 'Degraded']
+  const code = verdictCodes[report.overall?.verdict ?? report.verdict ?? 'Degraded'] ?? exitCode.blocked
   if (code !== exitCode.done) await tellReason(cx, document)
   return code
 }

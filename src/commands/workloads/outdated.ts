@@ -1,12 +1,7 @@
 import { Option } from 'commander'
-import type { Context, Wire } from '../../context.ts'
+import type { Wire } from '../../context.ts'
 import { exitCode } from '../../lib/kube/errors.ts'
 import { asksCluster, fromOption, KvupCommand } from '../command-options.ts'
-import type { OutdatedOptions } from './list-outdated.ts'
-
-/** Loaded when it runs: help does without. */
-const lazyAction = async (cx: Context, options: OutdatedOptions) =>
-  (await import('./list-outdated.ts')).outdated(cx, options)
 
 export function outdatedCommand(wire: Wire): KvupCommand {
   return new KvupCommand('outdated')
@@ -26,5 +21,5 @@ export function outdatedCommand(wire: Wire): KvupCommand {
       more: 'If kvup may not read everything, it says so with exit 7; stdout has the rest.',
       codes: [...asksCluster, 'asked'],
     })
-    .action(wire<OutdatedOptions, []>(lazyAction))
+    .runs(wire, async () => (await import('./list-outdated.ts')).outdated)
 }

@@ -1,12 +1,7 @@
 import { Option } from 'commander'
-import type { Context, Wire } from '../../context.ts'
+import type { Wire } from '../../context.ts'
 import { asksCluster, KvupCommand } from '../command-options.ts'
 import { excludeFlag, paceFlags, selectionFlags, stopFlags, waveFlags } from './wave-options.ts'
-import type { RestartOptions } from './run-restart.ts'
-
-/** Loaded when it runs: help does without. */
-const lazyAction = async (cx: Context, options: RestartOptions) =>
-  (await import('./run-restart.ts')).restartVms(cx, options)
 
 export function restartCommand(wire: Wire): KvupCommand {
   const which = [...selectionFlags(), excludeFlag()]
@@ -22,7 +17,7 @@ export function restartCommand(wire: Wire): KvupCommand {
       more: 'Only VMs that need a restart. The same command continues.',
       codes: [...asksCluster, 'timedOut', 'locked', 'interrupted', 'terminated'],
     })
-    .action(wire<RestartOptions, []>(lazyAction))
+    .runs(wire, async () => (await import('./run-restart.ts')).restartVms)
 }
 
 const pace = [

@@ -1,12 +1,7 @@
 import { Option } from 'commander'
-import type { Context, Wire } from '../../context.ts'
+import type { Wire } from '../../context.ts'
 import { asksCluster, list, measureFlags, stalledOption, KvupCommand } from '../command-options.ts'
 import { excludeFlag, paceFlags, selectionFlags, stopFlags, waveFlags } from './wave-options.ts'
-import type { UpdateOptions } from '../../lib/vms/waves/wave-run.ts'
-
-/** Loaded when it runs: help does without. */
-const lazyAction = async (cx: Context, options: UpdateOptions) =>
-  (await import('./run-update.ts')).update(cx, options)
 
 const examples = [
   ['kvup workloads update', 'migrates what can be migrated'],
@@ -24,7 +19,7 @@ export function updateCommand(wire: Wire): KvupCommand {
       more: 'The same command continues after an interruption. A wave waits while a new alert fires.',
       codes: [...asksCluster, 'timedOut', 'locked', 'interrupted', 'terminated'],
     })
-    .action(wire<UpdateOptions, []>(lazyAction))
+    .runs(wire, async () => (await import('./run-update.ts')).update)
 }
 
 const moves = [

@@ -108,7 +108,8 @@ export function failedRow(place: FleetPlace, error: KvupError): FleetRow {
 export const inOrder = (rows: readonly FleetRow[]): readonly FleetRow[] =>
   rows.toSorted((one, other) => worstFirst.indexOf(one.state) - worstFirst.indexOf(other.state))
 
-const codes: Readonly<Record<string, ExitCode>> = {
+/** What `--exit-code` makes of a verdict. */
+export const verdictCodes: Readonly<Record<string, ExitCode>> = {
   Healthy: exitCode.done,
   Updating: exitCode.asked,
   Waiting: exitCode.asked,
@@ -118,7 +119,7 @@ const codes: Readonly<Record<string, ExitCode>> = {
 
 /** As `kvup status --exit-code` ends on this cluster. */
 const codeOf = ({ error, verdict }: FleetRow): ExitCode =>
-  error === undefined ? (codes[verdict ?? 'Degraded'] ?? exitCode.blocked) : (error.code as ExitCode)
+  error === undefined ? (verdictCodes[verdict ?? 'Degraded'] ?? exitCode.blocked) : (error.code as ExitCode)
 
 /** Of the worst cluster; of those that were read only where `verdicts` count. */
 export function fleetCode(rows: readonly FleetRow[], verdicts: boolean): ExitCode {

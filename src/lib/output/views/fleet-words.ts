@@ -29,12 +29,19 @@ export const stateWords: Readonly<Record<FleetState, readonly [word: string, ton
 export const toneOf = (state: FleetState): Tone => stateWords[state]?.[1] ?? 'warn'
 
 /** `23 clusters: 1 unreachable, 22 healthy`, the worst first. */
-export function fleetText(rows: readonly Pick<FleetRow, 'state'>[]): string {
-  const counts = Object.entries(stateWords).flatMap(([state, [word]]) => {
+export const fleetText = (rows: readonly Pick<FleetRow, 'state'>[]): string =>
+  statesText(rows, stateWords, '')
+
+function statesText(
+  rows: readonly { state: string }[],
+  words: Readonly<Record<string, readonly [word: string, ...more: unknown[]]>>,
+  asked: string,
+): string {
+  const counts = Object.entries(words).flatMap(([state, [word]]) => {
     const many = rows.filter((row) => row.state === state).length
     return many === 0 ? [] : [`${many} ${word}`]
   })
-  return `${counted(rows.length, 'cluster')}: ${counts.join(', ')}`
+  return `${counted(rows.length, 'cluster')}${asked}: ${counts.join(', ')}`
 }
 
 /** The same of a check, with its mark. */
@@ -56,14 +63,8 @@ export const worstTone = (items: readonly Pick<FleetCheckRow, 'state'>[]): Tone 
 }
 
 /** `23 clusters: 1 unreachable, 2 blocked, 20 passed`. */
-export function fleetCheckText({ items, to }: Pick<FleetCheckDocument, 'items' | 'to'>): string {
-  const counts = Object.entries(checkWords).flatMap(([state, [word]]) => {
-    const many = items.filter((row) => row.state === state).length
-    return many === 0 ? [] : [`${many} ${word}`]
-  })
-  const asked = to === undefined ? '' : ` for an upgrade to ${to}`
-  return `${counted(items.length, 'cluster')}${asked}: ${counts.join(', ')}`
-}
+export const fleetCheckText = ({ items, to }: Pick<FleetCheckDocument, 'items' | 'to'>): string =>
+  statesText(items, checkWords, to === undefined ? '' : ` for an upgrade to ${to}`)
 
 /** Every cluster can be upgraded so. */
 export const isWhole = ({ clusters }: Pick<FleetPlanDocument, 'clusters'>): boolean =>

@@ -186,13 +186,6 @@ export type Entry = (label: string, text: string) => string[]
 
 type Components = Pick<StatusReport, 'components' | 'verdict'>
 
-/** `settings`: absent where the journal could not be read. `vms`: how many have what `kvup workloads unblock` set; `restore`: the line that restores them. */
-interface OpenOverrides {
-  settings?: readonly Override[]
-  vms?: number
-  restore?: string
-}
-
 /** Below this many columns each component has lines of its own. */
 const roomForTable = 60
 

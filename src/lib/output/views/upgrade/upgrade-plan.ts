@@ -1,4 +1,4 @@
-import { brief } from '../../text.ts'
+import { brief, fenced, headed, inlineCode, markdownText } from '../../text.ts'
 import { spanText } from '../../../kube/duration.ts'
 import { counted } from '../../../kube/text.ts'
 import type { Paint, Size, View } from '../../printer.ts'
@@ -6,10 +6,13 @@ import { planPage, type PlanRow, rowLines, stepTime, wholeText } from './plan-pa
 import {
   crdOf,
   dryRunText,
+  endMarkdown,
   endText,
+  findingMarkdown,
   type Headed,
   hopText,
   isOnlyWorkedOut,
+  judgedFindings,
   objectsText,
   pathStepText,
   rightsOf,
@@ -18,11 +21,11 @@ import {
   stepWords,
   wholeTime,
   whyDone,
+  whyNot,
   workedOut,
 } from './upgrade-plan-words.ts'
 import type { PlanDocument, PlannedStep } from '../../../upgrade/plan/plan-document.ts'
-import { diffLines, signed } from '../dry-run.ts'
-import { planMarkdown } from './upgrade-plan-markdown.ts'
+import { diffLines, diffText, signed, stepDiff } from '../dry-run.ts'
 
 export const planView: View<PlanDocument> = {
   text: (plan, paint, size) => planLines({ plan, paint, size }),
@@ -135,18 +138,106 @@ function rowOf(step: PlannedStep, page: Page): PlanRow {
 
 function manifestLines({ plan: { manifest }, paint }: Page): readonly string[] {
   if (manifest === undefined) return []
-  const { origin, sha256, rights, crds, left, unseen } = manifest
-  const diffs: readonly Headed[] = [
-    ...rights.map((role) => rightsOf(role, Infinity)),
-    ...crds.map(crdOf).filter(({ lines }) => lines.length > 0),
-  ]
+  const { origin, sha256, rights, left, unseen } = manifest
   return [
     `manifest ${origin} (sha256 ${sha256.slice(0, 16)}…)`,
     `${indent}${objectsText(manifest)}`,
-    ...diffs.flatMap(({ heading, lines }) =>
+    ...diffsOf(manifest, Infinity).flatMap(({ heading, lines }) =>
       [indent + heading].concat(lines.map((line) => `${indent}  ${signed(line, paint)}`)),
     ),
     ...(left.length > 0 ? [`${indent}not in it, and left where it is: ${left.join(', ')}`] : []),
     ...(rights.length > 0 ? [`${indent}${unseen}`] : []),
+  ]
+}
+
+const diffsOf = (
+  { rights, crds }: NonNullable<PlanDocument['manifest']>,
+  atMost: number,
+): readonly Headed[] => [
+  ...rights.map((role) => rightsOf(role, atMost)),
+  ...crds.map(crdOf).filter(({ lines }) => lines.length > 0),
+]
+
+/** Lines of a diff: a page that is reviewed has more room than a terminal. */
+const most = 40
+
+/** For a merge request: what stops it first, each step with its diff, the command at the end. */
+function planMarkdown(plan: PlanDocument): string {
+  const { method, kubevirt, seal, said, manifest } = plan
+  return [
+    `# ${markdownText(hopText(plan))}`,
+    '',
+    `By ${markdownText(method)}, namespace ${inlineCode(kubevirt.namespace)}; ${dryRunText(plan)}.`,
+    ...(seal ? ['', `${markdownText(sealText(seal))}.`] : []),
+    '',
+    ...headed('Upgrade path', markdownPath(plan)),
+    ...headed('Findings', judgedFindings(plan).flatMap(findingMarkdown)),
+    ...headed(
+      'Steps',
+      shownSteps(plan).flatMap((step, index) =>
+        'text' in step ? [`- ${markdownText(step.text)}`] : markdownStep(step, index + 1, plan),
+      ),
+    ),
+    ...headed(
+      'What it means for the cluster',
+      said.map((line) => `- ${markdownText(line)}`),
+    ),
+    ...headed('Manifest', manifest ? markdownManifest(manifest) : []),
+    ...headed('Time', plan.pending ? [markdownText(wholeTime(plan))] : []),
+    ...headed('Carry it out', endMarkdown(whyNot(plan), plan.next?.map(asComment))),
+  ].join('\n')
+}
+
+function markdownPath(plan: PlanDocument): readonly string[] {
+  const end = endText(plan)
+  return [
+    ...(end === undefined ? [] : [`**${markdownText(end)}**`, '']),
+    ...(plan.path?.steps ?? []).map((step, index) => `${index + 1}. ${markdownText(pathStepText(step))}`),
+  ]
+}
+
+/** A line that is pasted as a whole works too: what it does is a comment. */
+const asComment = (line: string) => line.replace(/ {3,}(?!# )(?=\S)/u, '   # ')
+
+function markdownStep(step: PlannedStep, number: number, plan: PlanDocument): readonly string[] {
+  const { state, entries } = stepWords(step, plan)
+  const { lines, more } = stepDiff(step.changes ?? [], most)
+  const under = ' '.repeat(String(number).length + 2)
+  return [
+    `${number}. **${markdownText(step.title)}** ${inlineCode(step.id)}: ${markdownText(state)}`,
+    ...(step.refused ? ['', `${under}**refused**: ${markdownText(step.refused.message)}`] : []),
+    ...(lines.length > 0
+      ? [
+          '',
+          ...inside(
+            under,
+            fenced(
+              lines.map((line) => diffText(line, Infinity)),
+              'diff',
+            ),
+          ),
+        ]
+      : []),
+    ...(more === undefined ? [] : ['', `${under}… ${more} (in the document itself)`]),
+    ...(isOnlyWorkedOut(step, plan) ? ['', `${under}${workedOut}`] : []),
+    ...(entries.length > 0 ? [''] : []),
+    ...entries.map(([label, words]) => `${under}- ${label}: ${markdownText(words)}`),
+    '',
+  ]
+}
+
+function inside(margin: string, lines: readonly string[]): string[] {
+  return lines.map((line) => margin + line)
+}
+
+function markdownManifest(manifest: NonNullable<PlanDocument['manifest']>): readonly string[] {
+  const { origin, sha256, rights, left, unseen } = manifest
+  return [
+    `${inlineCode(origin)}, sha256 ${inlineCode(sha256)}: ${markdownText(objectsText(manifest))}`,
+    ...diffsOf(manifest, most).flatMap(({ heading, lines }) =>
+      ['', markdownText(heading), ''].concat(fenced(lines, 'diff')),
+    ),
+    ...(left.length > 0 ? ['', `Not in it, and left where it is: ${markdownText(left.join(', '))}`] : []),
+    ...(rights.length > 0 ? ['', markdownText(unseen)] : []),
   ]
 }
