@@ -1,6 +1,6 @@
 import type { HyperConverged } from '../kube/kinds/operator-kinds.ts'
 import { filled, type Known } from '../kube/known.ts'
-import { condition } from '../kube/object.ts'
+import { condition, keyOf } from '../kube/object.ts'
 import { minutes } from '../kube/clock.ts'
 import { earliest, latest, since } from '../kube/timestamps.ts'
 import { assessHyperConverged, type HyperConvergedStatus } from './hyperconverged.ts'
@@ -37,7 +37,7 @@ export function hyperConvergedLayer(
 }
 
 function several(items: readonly HyperConverged[]): Layer {
-  const places = items.map(({ metadata }) => `${metadata.namespace ?? ''}/${metadata.name}`).join(', ')
+  const places = items.map(keyOf).join(', ')
   return {
     layer: 'hyperconverged',
     verdict: 'Degraded',

@@ -40,7 +40,7 @@ import {
 import { compareMinors, minorOfPlatform } from '../../releases/release-versions.ts'
 import { type Clock, hours } from '../../kube/clock.ts'
 import { blocked, forbidden, isNotFound, KvupError, usageError, orElse } from '../../kube/errors.ts'
-import { clusterEvictionOf, lostData, runStrategyOf, vmName, Vms } from '../../vms/vm.ts'
+import { clusterEvictionOf, lostData, runStrategyOf, vmName, Vms, vmNameOf } from '../../vms/vm.ts'
 import { listBlockers } from '../../vms/unblock/unblock-vms.ts'
 import type { Kind } from '../../kube/object.ts'
 import { managerOf } from '../../kubevirt/installation.ts'
@@ -188,7 +188,7 @@ async function undrainableIn(reader: Reader, kubevirt: KubeVirt): Promise<readon
     namespace: undefined,
     clusterEviction: clusterEvictionOf(kubevirt),
   })
-  return [...found.vms, ...found.bare].map(({ namespace, name }) => `${namespace}/${name}`)
+  return [...found.vms, ...found.bare].map(vmNameOf)
 }
 
 type Platform = Pick<EusClusterSnapshot, 'removedApis' | 'kubeletSigner' | 'alerts'>

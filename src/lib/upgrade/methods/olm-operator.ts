@@ -9,7 +9,7 @@ import {
   type Subscription,
   Subscriptions,
 } from '../../kube/kinds/operator-kinds.ts'
-import { groupOf } from '../../kube/object.ts'
+import { groupOf, keyOf } from '../../kube/object.ts'
 import { filled, itemsOf, type Known } from '../../kube/known.ts'
 import {
   type LifecycleSnapshot,
@@ -165,7 +165,7 @@ function theSubscription(
 }
 
 function severalSubscriptions(found: readonly Subscription[]): KvupError {
-  const names = found.map(({ metadata }) => `${metadata.namespace ?? ''}/${metadata.name}`).join(', ')
+  const names = found.map(keyOf).join(', ')
   return blocked(
     'several-subscriptions',
     `there are ${found.length} Subscriptions of HyperConverged (${names}), but only one may exist`,

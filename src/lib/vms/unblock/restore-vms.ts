@@ -25,7 +25,7 @@ import {
 } from './vm-overrides.ts'
 import type { Step, StepContext, StepState } from '../../engine/step.ts'
 import { shellWord } from '../../kube/shell-line.ts'
-import { ensurePlace, namespaceOf, refusesThisVm, restartLine } from '../vm.ts'
+import { ensurePlace, namespaceOf, refusesThisVm, restartLine, vmNameOf } from '../vm.ts'
 import type { Meanwhile } from '../pause-updates.ts'
 import { placeOf, stepOn } from './unblock-vms.ts'
 import type { CommandContext } from '../../kube/world.ts'
@@ -312,8 +312,6 @@ const firstNames = (refs: readonly { namespace: string; name: string }[]): strin
   `${refs.slice(0, 3).map(vmNameOf).join(', ')}${refs.length > 3 ? ', …' : ''}`
 
 export const countText = (count: number) => (count === 1 ? '1 VM' : `${count} VMs`)
-
-export const vmNameOf = ({ namespace, name }: { namespace: string; name: string }) => `${namespace}/${name}`
 
 /** So many are told before the question; a dry run shows all. */
 const toldAtMost = 20
