@@ -129,7 +129,11 @@ const showsOperators = 'kvup upgrade      lists the operators that the catalog o
 const takesPlatform = 'oc adm upgrade      says how to take the platform to the same minor'
 
 /** No row knows its minor, and one before it belongs to this platform already. */
-function aheadOfAllRows(text: string, { here, release }: PlatformAtHand, releases: Rows): HopFinding[] {
+function aheadOfAllRows(
+  text: string,
+  { here, release }: PlatformAtHand,
+  releases: Rows,
+): readonly HopFinding[] {
   const version = operatorVersionOf(text)
   const against = version && againstPlatform(version, here, releases)
   if (against?.is !== 'beyond') return []

@@ -205,7 +205,7 @@ export function operatorRule(operator: Version, target: Version, method: Method)
 }
 
 /** A target operator before v1.7 would run the wrong strategy Job for another tag that is pinned (night U2). */
-export function pinnedTagRule(pinned: Version, target: Version): HopFinding[] {
+export function pinnedTagRule(pinned: Version, target: Version): readonly HopFinding[] {
   if (!runsOwnStrategy(target) || compareVersions(pinned, target) === 0) return []
   return blocker({
     id: 'pinned-tag',

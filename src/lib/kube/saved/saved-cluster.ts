@@ -21,7 +21,6 @@ import {
   type OwnerReference,
   parseLabels,
   resourceOf,
-  keyOf,
 } from '../object.ts'
 import { HyperConvergeds } from '../kinds/operator-kinds.ts'
 import { shellWord } from '../shell-line.ts'
@@ -368,8 +367,8 @@ class SavedObjects {
   readonly #byKind = new Map<string, Map<string, KubeObject>>()
 
   constructor(objects: readonly KubeObject[]) {
-    for (const object of objects.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1)))
-      this.#of(object).set(keyOf(object), object)
+    for (const object of objects.toSorted((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1)))
+      this.#of(object).set(placeOf(object), object)
   }
 
   has(kind: Pick<Kind, 'apiVersion' | 'kind'>): boolean {
@@ -405,6 +404,8 @@ class SavedObjects {
 
 const objectKey = ({ apiVersion, kind }: Pick<Kind, 'apiVersion' | 'kind'>): string =>
   `${groupOf({ apiVersion })} ${kind}`
+const placeOf = ({ metadata: { namespace = '', name } }: KubeObject): string => `${namespace}/${name}`
+
 type FieldTest = (object: KubeObject) => boolean
 
 /** `status.phase=Running,spec.nodeName!=node-1` */
