@@ -17,9 +17,13 @@ const kvup = (...words: string[]): string =>
     maxBuffer: 64 * 1024 * 1024,
   })
 
-const run = join(scratch, 'run.ndjson')
-await writeFile(run, kvup('demo', '--speed', '60', '-o', 'ndjson'))
-const check = 'test/examples/much-speaks-against-it/check.json'
+const run = join(scratch, 'run.html')
+await writeFile(run, kvup('demo', '--speed', '60', '-o', 'html'))
+const check = join(scratch, 'check.html')
+await writeFile(
+  check,
+  kvup('check', '--from', 'test/examples/much-speaks-against-it', '--to', 'v1.9.0', '-o', 'html'),
+)
 
 const pictures = [
   { name: 'report-upgrade', of: run, width: 1100, height: 1250, colorScheme: 'light' },
@@ -31,10 +35,8 @@ await mkdir(folder, { recursive: true })
 const browser = await openBrowser()
 try {
   for (const { name, of, width, height, colorScheme } of pictures) {
-    const page = join(scratch, `${name}.html`)
-    kvup('report', of, '--to-file', page)
     const tab = await browser.newPage({ viewport: { width, height }, colorScheme })
-    await tab.goto(`file://${page}`)
+    await tab.goto(`file://${of}`)
     const file = `${folder}/${name}.png`
     await tab.screenshot({ path: file })
     const { size } = await stat(file)

@@ -5,6 +5,7 @@ import {
   everyCode,
   flagText,
   groupFlags,
+  lastLine,
   manual,
   outputOptions,
 } from './commands/command-options.ts'
@@ -87,9 +88,9 @@ function optionsCommand(): Command {
           ['kvup status -o json', 'print JSON for a script'],
         ],
         codes: everyCode,
-        last: 'Docs: docs/ beside this program, or kvup help COMMAND',
       }),
     )
+    .addHelpText('after', '\nDocs: docs/ beside this program, or kvup help COMMAND\n')
     .action(() => command.outputHelp())
 }
 
@@ -127,10 +128,15 @@ function uniform(command: Command): Command {
 
 async function commandOf(entry: Entry, wire: Wire, words: readonly string[] | 'all'): Promise<Command> {
   const named = words === 'all' || words.includes(entry.name)
-  if (entry.load && named)
-    return uniform((await entry.load())(wire).name(entry.name).description(entry.description))
+  if (entry.load && named) {
+    const loaded = (await entry.load())(wire).name(entry.name).description(entry.description)
+    if (!entry.hidden)
+      for (const one of [loaded, ...loaded.commands])
+        one.addHelpText('after', lastLine(one === loaded ? entry.formats : []))
+    return uniform(loaded)
+  }
   const command = new Command(entry.name).description(entry.description)
-  if (entry.manual) command.addHelpText('after', manual(entry.manual))
+  if (entry.manual) command.addHelpText('after', manual(entry.manual)).addHelpText('after', lastLine())
   // `kvup status` is not `kvup eus status`: what stands under a command that was not typed is not loaded.
   const below = named ? words : []
   for (const child of entry.under ?? [])

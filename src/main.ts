@@ -1,6 +1,6 @@
 import { type Command, CommanderError } from 'commander'
 import { connection, outputOptions, typedConnection } from './commands/command-options.ts'
-import type { Context, Wire } from './context.ts'
+import { type Context, kvupVersion, type Wire } from './context.ts'
 import { leavingSoon } from './lib/kube/interruption.ts'
 import { exitCode, KvupError, usageError } from './lib/kube/errors.ts'
 import type { Called } from './open.ts'
@@ -150,9 +150,15 @@ function calledFor(command: Command, words: Pick<Called, 'name' | 'argv'>): Call
     kind,
     formats,
     watch: command.opts()['watch'] === true,
+    making: {
+      version: kvupVersion,
+      ...(command.optsWithGlobals()['full'] !== true && { redact: redaction }),
+    },
     command: pathOf(command),
   }
 }
+
+const redaction = async () => (await import('./commands/report/redacted-source.ts')).redactedSource
 
 /** `eus run`. */
 function pathOf(command: Command): string {

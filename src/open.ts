@@ -22,6 +22,7 @@ import {
   type PrinterOptions,
   printerWithConnectionFlags,
 } from './lib/output/open-printer.ts'
+import type { Making } from './lib/output/formats/reports.ts'
 import type { ReportFormat } from './lib/output/printer.ts'
 import { openLogFile, withLog } from './log-file.ts'
 import { openPrompt } from './lib/output/prompt.ts'
@@ -43,6 +44,7 @@ export interface Called {
   /** `kind` of the document that reports a failure. */
   kind: string
   formats: readonly ReportFormat[]
+  making: Making
   watch: boolean
   /** Its name with those above it: `eus run`. */
   command: string
@@ -130,7 +132,7 @@ function leaveSoon(): void {
 }
 
 async function printerFor(flags: GlobalFlags, called: Called, clock: Clock): Promise<OpenPrinter> {
-  const { watch, kind, formats, command } = called
+  const { watch, kind, formats, making, command } = called
   const options = {
     ...flags,
     stdout: streamOf(process.stdout),
@@ -140,6 +142,7 @@ async function printerFor(flags: GlobalFlags, called: Called, clock: Clock): Pro
     watch,
     failureKind: kind,
     formats,
+    making,
     command: `kvup ${command}`,
     readText,
   }

@@ -1,16 +1,24 @@
-import { Command, Option } from 'commander'
+import { Option } from 'commander'
 import type { Context, Wire } from '../context.ts'
 import type { CheckOptions } from './check/check.ts'
-import { alertsOption, acceptWithReason, asksCluster, fromOption, manual } from './command-options.ts'
+import {
+  alertsOption,
+  acceptWithReason,
+  asksCluster,
+  fromOption,
+  KvupCommand,
+  type Manual,
+} from './command-options.ts'
 
 /** Loaded when it runs: help does without. */
 const lazyAction = async (cx: Context, options: CheckOptions) =>
   (await import('./check/check.ts')).check(cx, options)
 
-export function checkCommand(wire: Wire): Command {
-  const command = new Command('check')
-  for (const option of checkOptions()) command.addOption(option)
-  return command.addHelpText('after', text).action(wire<CheckOptions, []>(lazyAction))
+export function checkCommand(wire: Wire): KvupCommand {
+  return new KvupCommand('check')
+    .flags(checkOptions())
+    .manual(text)
+    .action(wire<CheckOptions, []>(lazyAction))
 }
 
 /** Its flags. */
@@ -38,7 +46,7 @@ export const checkOptions = (): Option[] => [
   new Option('--all', 'list every check, not only what was found'),
 ]
 
-const text = manual({
+const text: Manual = {
   examples: [
     ['kvup check', 'find what is wrong now'],
     ['kvup check --to v1.8.4', 'find what blocks this upgrade'],
@@ -48,6 +56,5 @@ const text = manual({
     ['kvup check --to v1.8.4 --from cluster.ndjson.gz', 'read a saved cluster'],
   ],
   more: 'A check that kvup cannot make is "not checked". It never counts as passed.',
-  formats: ['junit', 'markdown', 'github'],
   codes: asksCluster,
-})
+}

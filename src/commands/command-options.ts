@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError, Option } from 'commander'
+import { Command, InvalidArgumentError, Option } from 'commander'
 import type { ReportFormat } from '../lib/output/printer.ts'
 import type { ConnectionFlag } from '../lib/output/command-line.ts'
 import { shellWord } from '../lib/kube/shell-line.ts'
@@ -44,6 +44,7 @@ export const outputOptions = [
   ).default('table'),
   new Option('-q, --quiet', 'print only verdict and errors; ask nothing').conflicts('verbose'),
   new Option('--log-file <file>', 'also append all output here, with times'),
+  new Option('--full', 'leave nothing out of -o html and markdown: passwords, names of hosts'),
   new Option('--no-headers', 'leave out the headings of tables'),
   new Option('--sort-by <jsonpath>', 'sort rows by this field'),
   new Option('--color <when>', 'color output').choices(['auto', 'always', 'never']).default('auto'),
@@ -95,7 +96,7 @@ const codes: Readonly<Record<keyof typeof exitCode, string>> = {
   drifted: 'the plan no longer fits',
   locked: 'locked by another run',
   forbidden: 'unauthorized or forbidden',
-  unreachable: 'cluster unreachable',
+  unreachable: 'the cluster, or a file that it needs, cannot be reached',
   lost: 'done, but VMs or volumes were lost',
   asked: 'asked for by --exit-code',
   interrupted: 'Ctrl-C',
@@ -107,9 +108,6 @@ export interface Manual {
   /** Besides done, bug and usage, which every command may end with. */
   codes?: readonly (keyof typeof exitCode)[]
   more?: string
-  /** Of its entry: formats that it has besides those of `-o` everywhere. */
-  formats?: readonly ReportFormat[]
-  last?: string
 }
 
 /** Of all commands together. */
@@ -118,16 +116,14 @@ export const everyCode = Object.keys(exitCode) as (keyof typeof exitCode)[]
 /** What the codes of a command that asks the cluster are. */
 export const asksCluster = ['blocked', 'forbidden', 'unreachable'] as const
 
-const everywhere = 'Connection and output flags: kvup options'
+/** The last line of a help text, behind the manual: where the flags are that every command takes, with the formats that this one has besides. */
+export const lastLine = (formats: readonly ReportFormat[] = []): string =>
+  formats.length > 0
+    ? `\nGlobal flags: kvup options; also -o ${formats.join(', ')}\n`
+    : '\nConnection and output flags: kvup options\n'
 
 /** The end of a help text: examples that run as they stand, and the exit codes. */
-export function manual({
-  examples,
-  codes: more = [],
-  more: words,
-  formats = [],
-  last = everywhere,
-}: Manual): string {
+export function manual({ examples, codes: more = [], more: words }: Manual): string {
   const width = Math.max(...examples.map(([line]) => line.length))
   const lines = examples.map(([line, what]) => `  ${line.padEnd(width)}   ${what}`)
   const shown = Object.entries(exitCode)
@@ -139,8 +135,26 @@ export function manual({
     ...(words === undefined ? [] : ['', words]),
     '\nExit codes:',
     ...inLines(shown),
-    `\n${formats.length > 0 ? `Global flags: kvup options; also -o ${formats.join(', ')}` : last}\n`,
   ].join('\n')
+}
+
+/** A command that is declared with all its flags, and with the end of its help. */
+export class KvupCommand extends Command {
+  flags(options: readonly Option[]): this {
+    for (const option of options) this.addOption(option)
+    return this
+  }
+
+  /** Of one that changes something. `limits`: what --timeout is about; `timeout`: its default. */
+  changeFlags(limits: string, timeout: string): this {
+    return this.flags([acceptOption(), dryRunOption()])
+      .option('--timeout <duration>', limits, timeout)
+      .option('--take-over <holder>', 'take the lock of this holder')
+  }
+
+  manual(told: Manual): this {
+    return this.addHelpText('after', manual(told))
+  }
 }
 
 /** With semicolons between, indented, as many in a line as a terminal of 80 columns takes. */
@@ -230,14 +244,6 @@ export function groupFlags(command: Command): void {
 
 export const fromOption = (): Option =>
   new Option('--from <file>', 'saved cluster: file, must-gather folder, or -')
-
-/** Their flags, behind those that the command has already. `limits`: what --timeout is about; `timeout`: its default. */
-export const withChangeFlags = (command: Command, limits: string, timeout: string): Command =>
-  command
-    .addOption(acceptOption())
-    .addOption(dryRunOption())
-    .option('--timeout <duration>', limits, timeout)
-    .option('--take-over <holder>', 'take the lock of this holder')
 
 /** As kubectl has it; what is typed bare has become `server` by now. */
 export const dryRunOption = (): Option =>

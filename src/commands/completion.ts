@@ -1,8 +1,8 @@
-import { Argument, Command } from 'commander'
+import { Argument } from 'commander'
 import type { Context, Wire } from '../context.ts'
 import { completionScript, type Shell, shells } from '../lib/output/completion/completion-scripts.ts'
 import type { Document, View } from '../lib/output/printer.ts'
-import { manual } from './command-options.ts'
+import { KvupCommand } from './command-options.ts'
 
 export interface CompletionScript extends Document {
   kind: 'CompletionScript'
@@ -10,19 +10,16 @@ export interface CompletionScript extends Document {
   script: string
 }
 
-export function completionCommand(wire: Wire): Command {
-  return new Command('completion')
+export function completionCommand(wire: Wire): KvupCommand {
+  return new KvupCommand('completion')
     .addArgument(new Argument('<shell>', 'which shell').choices([...shells]))
-    .addHelpText(
-      'after',
-      manual({
-        examples: [
-          ['source <(kvup completion bash)', 'bash; zsh the same with zsh'],
-          ['kvup completion fish | source', 'fish'],
-          ['kvup completion powershell | Out-String | Invoke-Expression', 'PowerShell'],
-        ],
-      }),
-    )
+    .manual({
+      examples: [
+        ['source <(kvup completion bash)', 'bash; zsh the same with zsh'],
+        ['kvup completion fish | source', 'fish'],
+        ['kvup completion powershell | Out-String | Invoke-Expression', 'PowerShell'],
+      ],
+    })
     .action(wire<object, [Shell]>(completion))
 }
 

@@ -1,9 +1,8 @@
-import { Command } from 'commander'
 import type { Context, GlobalFlags, Wire } from '../context.ts'
 import { type Settled, settledSettings } from '../settings.ts'
 import type { Column, Document, View } from '../lib/output/printer.ts'
 import { table } from '../lib/output/table.ts'
-import { manual } from './command-options.ts'
+import { KvupCommand } from './command-options.ts'
 
 export interface ConfigViewOptions {
   showOrigin?: boolean
@@ -19,16 +18,16 @@ const examples = [
   ['kvup config view --show-origin', 'show where each comes from'],
 ] as const
 
-export function configCommand(wire: Wire): Command {
-  return new Command('config')
+export function configCommand(wire: Wire): KvupCommand {
+  return new KvupCommand('config')
     .addCommand(
-      new Command('view')
+      new KvupCommand('view')
         .description('Show what flags, KVUP_* variables and the config file add up to')
         .option('--show-origin', 'say where each value comes from')
-        .addHelpText('after', manual({ examples }))
+        .manual({ examples })
         .action(wire<ConfigViewOptions, []>(configView)),
     )
-    .addHelpText('after', manual({ examples }))
+    .manual({ examples })
 }
 
 /** Reads environment and file only; no cluster. */

@@ -1,11 +1,12 @@
-import { Command, InvalidArgumentError, Option } from 'commander'
+import { InvalidArgumentError, Option } from 'commander'
 import {
   acceptWithReason,
   asksCluster,
   dryRunOption,
   fromOption,
+  KvupCommand,
   list,
-  manual,
+  type Manual,
   measureFlags,
   stalledOption,
 } from './command-options.ts'
@@ -18,10 +19,11 @@ import type { EusRunOptions } from '../lib/eus/run/window-run.ts'
 const planAction = async (cx: Context, options: EusPlanOptions) =>
   (await import('./eus/eus-status.ts')).planEus(cx, options)
 
-export function eusPlanCommand(wire: Wire): Command {
-  const command = new Command('plan')
-  for (const option of [...eusPlanningFlags(), ...planOptions]) command.addOption(option)
-  return command.addHelpText('after', planHelp).action(wire<EusPlanOptions, []>(planAction))
+export function eusPlanCommand(wire: Wire): KvupCommand {
+  return new KvupCommand('plan')
+    .flags([...eusPlanningFlags(), ...planOptions])
+    .manual(planHelp)
+    .action(wire<EusPlanOptions, []>(planAction))
 }
 
 const planOptions = [
@@ -30,7 +32,7 @@ const planOptions = [
   new Option('--exit-code', 'exit 10 when something would change'),
 ]
 
-const planHelp = manual({
+const planHelp: Manual = {
   examples: [
     ['kvup eus plan', 'plan to the next EUS release'],
     ['kvup eus plan --to 4.20', 'plan up to 4.20'],
@@ -42,28 +44,21 @@ const planHelp = manual({
 next update. --graph-file (the graph of a channel, from the update service) shows the whole
 upgrade path of the platform. --catalog-file (opm render of the catalog of the minor at the
 end) shows that of the operator.`,
-  formats: ['markdown'],
   codes: [...asksCluster, 'asked'],
-})
+}
 
 /** Loaded when it runs: help does without. */
 const runAction = async (cx: Context, options: EusRunOptions) =>
   (await import('./eus/window-command.ts')).eusRun(cx, options)
 
-export function eusRunCommand(wire: Wire): Command {
-  const command = new Command('run')
-  const options = [
-    ...eusPlanningFlags(),
-    ...runFlags(),
-    ...approvingFlags(),
-    ...windowFlags(),
-    ...measureFlags(),
-  ]
-  for (const option of options) command.addOption(option)
-  return command.addHelpText('after', runHelp).action(wire<EusRunOptions, []>(runAction))
+export function eusRunCommand(wire: Wire): KvupCommand {
+  return new KvupCommand('run')
+    .flags([...eusPlanningFlags(), ...runFlags(), ...approvingFlags(), ...windowFlags(), ...measureFlags()])
+    .manual(runHelp)
+    .action(wire<EusRunOptions, []>(runAction))
 }
 
-const runHelp = manual({
+const runHelp: Manual = {
   examples: [
     ['kvup eus run --graph-file graph.json --catalog-file catalog.yaml', 'up to the first InstallPlan'],
     ['kvup eus run --approve', 'all of it, or the rest of it'],
@@ -75,43 +70,40 @@ const runHelp = manual({
 takes longer than its limit, and at --timeout (24d). The same command continues, from any
 computer: upgrade path and temporary changes are saved in the cluster. kvup withdraws a request
 that the platform refuses.`,
-  formats: ['junit'],
   codes: [...asksCluster, 'timedOut', 'drifted', 'locked', 'lost', 'interrupted', 'terminated'],
-})
+}
 
 const statusAction = async (cx: Context, options: EusStatusOptions) =>
   (await import('./eus/eus-status.ts')).eusStatus(cx, options)
 
-export function eusStatusCommand(wire: Wire): Command {
-  return new Command('status')
+export function eusStatusCommand(wire: Wire): KvupCommand {
+  return new KvupCommand('status')
     .option('-w, --watch', 'keep watching; print every change')
     .addOption(fromOption().conflicts('watch'))
     .option('--to <minor>', 'target of an EUS upgrade that is not running')
     .option('--releases <file>', 'release data instead of the built-in')
-    .addHelpText(
-      'after',
-      manual({
-        examples: [
-          ['kvup eus status', 'progress, temporary changes, update requests'],
-          ['kvup eus status -w', 'show it again at every change'],
-          ['kvup eus status --from must-gather/', 'read a saved cluster'],
-        ],
-        codes: [...asksCluster, 'interrupted', 'terminated'],
-      }),
-    )
+    .manual({
+      examples: [
+        ['kvup eus status', 'progress, temporary changes, update requests'],
+        ['kvup eus status -w', 'show it again at every change'],
+        ['kvup eus status --from must-gather/', 'read a saved cluster'],
+      ],
+      codes: [...asksCluster, 'interrupted', 'terminated'],
+    })
     .action(wire<EusStatusOptions, []>(statusAction))
 }
 
 const abortAction = async (cx: Context, options: EusRunOptions) =>
   (await import('./eus/window-command.ts')).eusAbort(cx, options)
 
-export function eusAbortCommand(wire: Wire): Command {
-  const command = new Command('abort')
-  for (const option of [...keptPlanFlags(), ...approvingFlags(), ...windowFlags()]) command.addOption(option)
-  return command.addHelpText('after', abortHelp).action(wire<EusRunOptions, []>(abortAction))
+export function eusAbortCommand(wire: Wire): KvupCommand {
+  return new KvupCommand('abort')
+    .flags([...keptPlanFlags(), ...approvingFlags(), ...windowFlags()])
+    .manual(abortHelp)
+    .action(wire<EusRunOptions, []>(abortAction))
 }
 
-const abortHelp = manual({
+const abortHelp: Manual = {
   examples: [
     ['kvup eus abort', 'ends the EUS upgrade, and restores its temporary changes'],
     ['kvup eus abort --dry-run=client', 'what it would restore'],
@@ -121,7 +113,7 @@ first: there is no way back for platform and operator, which kvup lists before t
 After the pools, kvup restores the VMs that kvup workloads unblock changed. The same command
 continues after an interruption.`,
   codes: [...asksCluster, 'timedOut', 'locked', 'lost', 'interrupted', 'terminated'],
-})
+}
 
 /** What a plan of a window is made from: `kvup eus plan` and `kvup eus run` share them, and a sealed plan keeps their values. */
 export const eusPlanningFlags = (): Option[] => [

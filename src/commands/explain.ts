@@ -1,4 +1,4 @@
-import { Argument, Command } from 'commander'
+import { Argument } from 'commander'
 import type { Context, Wire } from '../context.ts'
 import { allChecks } from '../lib/checks/check-run.ts'
 import { type Explanation, explanations, isBlocking, meaningOf } from '../lib/checks/explanations.ts'
@@ -13,31 +13,28 @@ import { type KnownBad, knownReleases } from '../lib/releases/releases.ts'
 import { usageError } from '../lib/kube/errors.ts'
 import { nearest } from '../lib/kube/text.ts'
 import { type ExplainedMessage, knownMessages, messagesIn } from '../lib/kubevirt/diagnosis/known-messages.ts'
-import { manual } from './command-options.ts'
+import { KvupCommand } from './command-options.ts'
 
-export function explainCommand(wire: Wire): Command {
-  return new Command('explain')
+export function explainCommand(wire: Wire): KvupCommand {
+  return new KvupCommand('explain')
     .addArgument(
       new Argument(
         '[name...]',
         'finding, check, group of checks, refusal, alert, condition, reason, component, command, exit code, or a line of a log',
       ),
     )
-    .addHelpText(
-      'after',
-      manual({
-        examples: [
-          ['kvup explain', 'list every name'],
-          ['kvup explain kubernetes-window', 'explain a finding'],
-          ['kvup explain VMCannotBeEvicted', 'explain an alert'],
-          ['kvup explain LiveMigratable', 'explain a condition'],
-          ['kvup explain virt-handler', 'explain a component'],
-          ['kvup explain upgrade', 'explain a command, and list its findings'],
-          ['kvup explain locked timed-out', 'explain two exit codes'],
-          ["kvup explain 'Unable to query peer security context'", 'look up a line of a log'],
-        ],
-      }),
-    )
+    .manual({
+      examples: [
+        ['kvup explain', 'list every name'],
+        ['kvup explain kubernetes-window', 'explain a finding'],
+        ['kvup explain VMCannotBeEvicted', 'explain an alert'],
+        ['kvup explain LiveMigratable', 'explain a condition'],
+        ['kvup explain virt-handler', 'explain a component'],
+        ['kvup explain upgrade', 'explain a command, and list its findings'],
+        ['kvup explain locked timed-out', 'explain two exit codes'],
+        ["kvup explain 'Unable to query peer security context'", 'look up a line of a log'],
+      ],
+    })
     .action(wire<object, [string[]]>(explain))
 }
 

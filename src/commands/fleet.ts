@@ -1,6 +1,6 @@
-import { Command, Option } from 'commander'
+import { Option } from 'commander'
 import type { Context, Wire } from '../context.ts'
-import { asksCluster, list, manual } from './command-options.ts'
+import { asksCluster, list, KvupCommand } from './command-options.ts'
 import type { FleetPlanOptions } from './fleet/fleet-plan.ts'
 import { planningFlags } from './upgrade.ts'
 import { checkOptions } from './check.ts'
@@ -36,24 +36,19 @@ const fileText = [
   '    accept: [kubernetes-window=tested in stage]',
 ].join('\n')
 
-export function fleetStatusCommand(wire: Wire): Command {
-  const command = new Command('status')
-  for (const option of fleetFlags()) command.addOption(option)
-  return command
+export function fleetStatusCommand(wire: Wire): KvupCommand {
+  return new KvupCommand('status')
+    .flags(fleetFlags())
     .option('-w, --watch', 'keep watching; print every change')
     .option('--exit-code', 'exit as kvup status --exit-code of the worst cluster')
-    .addHelpText(
-      'after',
-      manual({
-        examples: [
-          ["kvup fleet status --contexts 'prod-*'", 'one line per cluster, the worst first'],
-          ["kvup fleet status --contexts '*' -o wide", 'with server, uid and next line'],
-        ],
-        more: `A cluster that does not answer is a line too, and makes the exit code 8.\n\n${fileText}`,
-        formats: ['junit'],
-        codes: ['blocked', 'timedOut', 'forbidden', 'unreachable', 'asked'],
-      }),
-    )
+    .manual({
+      examples: [
+        ["kvup fleet status --contexts 'prod-*'", 'one line per cluster, the worst first'],
+        ["kvup fleet status --contexts '*' -o wide", 'with server, uid and next line'],
+      ],
+      more: `A cluster that does not answer is a line too, and makes the exit code 8.\n\n${fileText}`,
+      codes: ['blocked', 'timedOut', 'forbidden', 'unreachable', 'asked'],
+    })
     .action(wire<FleetStatusOptions, []>(lazyStatus))
 }
 
@@ -73,26 +68,17 @@ const checked: ReadonlySet<string> = new Set([
 /** A check watches a Lease that nobody seems to renew for its whole time before it calls that silent. */
 const checkedWithin = '60s'
 
-export function fleetCheckCommand(wire: Wire): Command {
-  const command = new Command('check')
-  for (const option of [
-    ...fleetFlags(checkedWithin),
-    ...checkOptions().filter(({ long }) => checked.has(long ?? '')),
-  ])
-    command.addOption(option)
-  return command
-    .addHelpText(
-      'after',
-      manual({
-        examples: [
-          ["kvup fleet check --contexts 'prod-*' --to v1.8.4", 'what blocks this upgrade, and where'],
-          ["kvup fleet check --contexts '*' -o junit", 'a suite per cluster, for CI'],
-        ],
-        more: 'Each line has the verdict of kvup check. Below stands what several clusters have in common.\nRisks that the fleet file accepts for a cluster count there alone.\nOne that does not answer is a line, and exit 8.',
-        formats: ['junit'],
-        codes: asksCluster,
-      }),
-    )
+export function fleetCheckCommand(wire: Wire): KvupCommand {
+  return new KvupCommand('check')
+    .flags([...fleetFlags(checkedWithin), ...checkOptions().filter(({ long }) => checked.has(long ?? ''))])
+    .manual({
+      examples: [
+        ["kvup fleet check --contexts 'prod-*' --to v1.8.4", 'what blocks this upgrade, and where'],
+        ["kvup fleet check --contexts '*' -o junit", 'a suite per cluster, for CI'],
+      ],
+      more: 'Each line has the verdict of kvup check. Below stands what several clusters have in common.\nRisks that the fleet file accepts for a cluster count there alone.\nOne that does not answer is a line, and exit 8.',
+      codes: asksCluster,
+    })
     .action(wire<FleetCheckOptions, []>(lazyCheck))
 }
 
@@ -114,29 +100,23 @@ const planned: ReadonlySet<string> = new Set([
   '--accept',
 ])
 
-export function fleetPlanCommand(wire: Wire): Command {
-  const command = new Command('plan')
-  for (const option of [
-    ...fleetFlags(),
-    ...planningFlags().map((flag) => (planned.has(flag.long ?? '') ? flag : flag.hideHelp())),
-    new Option('--canary <glob>', 'clusters of the first group').argParser(globs),
-    new Option('--group-size <n>', 'clusters of each further group').default('5'),
-    new Option('--to-folder <folder>', 'save the plan of each cluster there, as UID.yaml'),
-  ])
-    command.addOption(option)
-  return command
+export function fleetPlanCommand(wire: Wire): KvupCommand {
+  return new KvupCommand('plan')
+    .flags([
+      ...fleetFlags(),
+      ...planningFlags().map((flag) => (planned.has(flag.long ?? '') ? flag : flag.hideHelp())),
+      new Option('--canary <glob>', 'clusters of the first group').argParser(globs),
+      new Option('--group-size <n>', 'clusters of each further group').default('5'),
+      new Option('--to-folder <folder>', 'save the plan of each cluster there, as UID.yaml'),
+    ])
     .option('--exit-code', 'exit 10 when something would change')
-    .addHelpText(
-      'after',
-      manual({
-        examples: [
-          ["kvup fleet plan --contexts 'prod-*' --canary prod-1 --to v1.8.4", 'the order, and each plan'],
-          ["kvup fleet plan --contexts 'prod-*' --to v1.8.4 --to-folder plans", 'save the plans'],
-        ],
-        more: 'Each saved plan is for kvup upgrade --plan. They are saved only where every cluster answers and\nnothing blocks one. kvup runs no fleet: your CI or Argo Workflows does, group after group.',
-        formats: ['argo-workflow'],
-        codes: [...asksCluster, 'asked'],
-      }),
-    )
+    .manual({
+      examples: [
+        ["kvup fleet plan --contexts 'prod-*' --canary prod-1 --to v1.8.4", 'the order, and each plan'],
+        ["kvup fleet plan --contexts 'prod-*' --to v1.8.4 --to-folder plans", 'save the plans'],
+      ],
+      more: 'Each saved plan is for kvup upgrade --plan. They are saved only where every cluster answers and\nnothing blocks one. kvup runs no fleet: your CI or Argo Workflows does, group after group.',
+      codes: [...asksCluster, 'asked'],
+    })
     .action(wire<FleetPlanOptions, []>(lazyPlan))
 }

@@ -19,6 +19,11 @@ export const former: readonly (readonly [was: string, ...now: readonly string[]]
     "kvup fleet plan --contexts 'prod-*' --to VERSION -o argo-workflow     group after group, one kvup upgrade per cluster",
     'kvup upgrade --context CLUSTER --to VERSION     upgrades one',
   ],
+  [
+    'report',
+    'kvup history RUN -o html > report.html     a page of a run',
+    'kvup check -o html > check.html     likewise of a plan, a rehearsal, and each run while it goes on',
+  ],
   ['job status', 'kubectl get jobs,pods -A -l app.kubernetes.io/managed-by=kvup'],
   ['job logs', 'kubectl logs -n NAMESPACE job/NAME'],
   ['job delete', 'the last comment of what kvup job prints is the line that deletes all of it'],

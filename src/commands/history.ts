@@ -1,6 +1,6 @@
 import type { Override } from '../lib/engine/journal.ts'
 import { overrideId, restoreAllLine } from '../lib/vms/update-methods.ts'
-import { Argument, Command, InvalidArgumentError, Option } from 'commander'
+import { Argument, InvalidArgumentError, Option } from 'commander'
 import type { Context, Wire } from '../context.ts'
 import type { Reader } from '../lib/kube/cluster.ts'
 import { itemsOf, known } from '../lib/kube/known.ts'
@@ -13,7 +13,7 @@ import { usageError } from '../lib/kube/errors.ts'
 import { configMapJournal } from '../lib/engine/journal-config-map.ts'
 import { missingText } from '../lib/engine/change.ts'
 import { type OverriddenVm, overriddenVms } from '../lib/vms/unblock/vm-overrides.ts'
-import { asksCluster, fromOption, manual } from './command-options.ts'
+import { asksCluster, fromOption, KvupCommand } from './command-options.ts'
 import { getLockHolder } from '../lib/vms/lock-holder.ts'
 import { type HistoryDocument, historyView } from '../lib/output/views/history.ts'
 
@@ -23,8 +23,8 @@ export interface HistoryOptions {
   limit?: number
 }
 
-export function historyCommand(wire: Wire): Command {
-  return new Command('history')
+export function historyCommand(wire: Wire): KvupCommand {
+  return new KvupCommand('history')
     .addArgument(
       new Argument('[run]', 'number of one run, to show what it did').argParser((text) =>
         String(positive(text)),
@@ -35,18 +35,16 @@ export function historyCommand(wire: Wire): Command {
     )
     .addOption(new Option('--limit <count>', 'only so many of the newest runs').argParser(positive))
     .addOption(fromOption())
-    .addHelpText(
-      'after',
-      manual({
-        examples: [
-          ['kvup history', 'list the last runs, and what to restore'],
-          ['kvup history --since 7d -o json', 'list the runs of a week'],
-          ["kvup history -o jsonpath='{.overrides[*].id}'", 'print the names of the temporary changes'],
-        ],
-        more: 'The number of a run shows its journal in words: kvup history 14. Other users can edit\nthe journal: do not treat it as proof.',
-        codes: asksCluster,
-      }),
-    )
+    .manual({
+      examples: [
+        ['kvup history', 'list the last runs, and what to restore'],
+        ['kvup history --since 7d -o json', 'list the runs of a week'],
+        ['kvup history 14 -o html > run.html', 'a page of a run, to forward'],
+        ["kvup history -o jsonpath='{.overrides[*].id}'", 'print the names of the temporary changes'],
+      ],
+      more: 'The number of a run shows its journal in words: kvup history 14. Other users can edit\nthe journal: do not treat it as proof.',
+      codes: asksCluster,
+    })
     .action(wire<HistoryOptions, [string]>(history))
 }
 
@@ -58,10 +56,19 @@ function positive(text: string): number {
 /** So many runs are shown where nobody says --limit: the newest stay visible on a screen. */
 const shownAtMost = 10
 
-/** Prints what the journal tells of runs; reads only. Throws `usage` for a run that is not in it. */
+/** Prints what the journal tells of runs; a page or a ticket is of one, the last where none is named. Reads only. Throws `usage` for a run that is not in it. */
 export async function history(cx: Context, options: HistoryOptions = {}, typed?: string): Promise<void> {
   const run = typed === undefined ? undefined : Number(typed)
-  const document = await readHistory(cx, options, run)
+  const isPage = ['html', 'markdown'].includes(cx.flags.output)
+  const document = await readHistory(
+    cx,
+    isPage && run === undefined ? { ...options, limit: 1 } : options,
+    run,
+  )
+  if (isPage && document.runs.length === 0)
+    throw usageError('no-such-run', 'no run is recorded: the journal is empty', {
+      remedy: 'kvup history     lists the runs',
+    })
   const whole = run !== undefined
   cx.printer.result(
     document,
@@ -75,7 +82,7 @@ export async function history(cx: Context, options: HistoryOptions = {}, typed?:
 }
 
 /** What the journal tells of these runs, or of one by its number. Throws `usage` for a run that is not in it. */
-export async function readHistory(
+async function readHistory(
   cx: Context,
   options: HistoryOptions,
   run: number | undefined,

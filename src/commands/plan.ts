@@ -1,6 +1,6 @@
-import { Command, Option } from 'commander'
+import { Option } from 'commander'
 import type { Context, Wire } from '../context.ts'
-import { asksCluster, fromOption, manual } from './command-options.ts'
+import { asksCluster, fromOption, KvupCommand, type Manual } from './command-options.ts'
 import type { PlanOptions } from './upgrade/upgrade.ts'
 import { planningFlags } from './upgrade.ts'
 
@@ -8,10 +8,11 @@ import { planningFlags } from './upgrade.ts'
 const lazyAction = async (cx: Context, options: PlanOptions) =>
   (await import('./upgrade/upgrade.ts')).showPlan(cx, options)
 
-export function planCommand(wire: Wire): Command {
-  const command = new Command('plan')
-  for (const option of [...planningFlags(), ...own]) command.addOption(option)
-  return command.addHelpText('after', text).action(wire<PlanOptions, []>(lazyAction))
+export function planCommand(wire: Wire): KvupCommand {
+  return new KvupCommand('plan')
+    .flags([...planningFlags(), ...own])
+    .manual(text)
+    .action(wire<PlanOptions, []>(lazyAction))
 }
 
 const own = [
@@ -20,13 +21,12 @@ const own = [
   new Option('--exit-code', 'exit 10 when something would change'),
 ]
 
-const text = manual({
+const text: Manual = {
   examples: [
     ['kvup plan --to v1.8.4', 'show each step'],
     ['kvup plan --to v1.8.4 --to-file plan.yaml', 'save it for kvup upgrade --plan plan.yaml'],
     ['kvup plan --to v1.8.4 -o markdown', 'print it for a pull request'],
   ],
   more: 'kvup plan changes nothing. The plan is sealed: once the cluster has changed, kvup upgrade --plan\nrefuses it and says what is different.',
-  formats: ['markdown'],
   codes: [...asksCluster, 'asked'],
-})
+}

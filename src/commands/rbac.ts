@@ -1,4 +1,4 @@
-import { Argument, Command, Option } from 'commander'
+import { Argument, Option } from 'commander'
 import type { Context, Wire } from '../context.ts'
 import type { Role } from '../lib/kube/kinds/extension-kinds.ts'
 import { roleYaml } from '../lib/manifests/manifest-diff.ts'
@@ -6,7 +6,7 @@ import type { Document, View } from '../lib/output/printer.ts'
 import { usageError } from '../lib/kube/errors.ts'
 import { type RoleName, roleNames } from '../lib/upgrade/role-rights.ts'
 import { bindingCommands, reasonsFor, rolesFor } from '../lib/upgrade/roles.ts'
-import { manual } from './command-options.ts'
+import { KvupCommand } from './command-options.ts'
 
 export interface RbacOptions {
   namespaceOfKubevirt: string
@@ -21,8 +21,8 @@ export interface RbacDocument extends Document {
   bind: readonly string[]
 }
 
-export function rbacCommand(wire: Wire): Command {
-  return new Command('rbac')
+export function rbacCommand(wire: Wire): KvupCommand {
+  return new KvupCommand('rbac')
     .addArgument(new Argument('<role>', 'which role').choices([...roleNames]))
     .addOption(
       new Option('--namespace-of-kubevirt <namespace>', 'where KubeVirt is installed').default('kubevirt'),
@@ -33,17 +33,14 @@ export function rbacCommand(wire: Wire): Command {
         'where OLM has the catalog of HyperConverged: openshift-marketplace, or olm',
       ),
     )
-    .addHelpText(
-      'after',
-      manual({
-        examples: [
-          ['kvup rbac kvup-view', 'let a user look'],
-          ['kvup rbac kvup-upgrade | kubectl apply -f -', 'let a user upgrade by imageTag'],
-          ['kvup rbac kvup-olm --namespace-of-catalog openshift-marketplace', 'let a user upgrade by OLM'],
-          ['kvup rbac kvup-operator-manifest -o json', 'let a user replace the operator'],
-        ],
-      }),
-    )
+    .manual({
+      examples: [
+        ['kvup rbac kvup-view', 'let a user look'],
+        ['kvup rbac kvup-upgrade | kubectl apply -f -', 'let a user upgrade by imageTag'],
+        ['kvup rbac kvup-olm --namespace-of-catalog openshift-marketplace', 'let a user upgrade by OLM'],
+        ['kvup rbac kvup-operator-manifest -o json', 'let a user replace the operator'],
+      ],
+    })
     .action(wire<RbacOptions, [RoleName]>(rbac))
 }
 

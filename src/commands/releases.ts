@@ -1,4 +1,4 @@
-import { Command, Option } from 'commander'
+import { Option } from 'commander'
 import type { Context, Wire } from '../context.ts'
 import {
   allReleases,
@@ -10,7 +10,7 @@ import {
 import { breaksOf, type ReleaseBreak } from '../lib/releases/release-breaks.ts'
 import { compareVersions, minorOf, parseVersion, type Version } from '../lib/releases/release-versions.ts'
 import { usageError } from '../lib/kube/errors.ts'
-import { manual } from './command-options.ts'
+import { KvupCommand } from './command-options.ts'
 import type { Column, View } from '../lib/output/printer.ts'
 import { table } from '../lib/output/table.ts'
 import { wrap } from '../lib/output/text.ts'
@@ -21,20 +21,17 @@ export interface ReleasesOptions {
   releases?: string
 }
 
-export function releasesCommand(wire: Wire): Command {
-  return new Command('releases')
+export function releasesCommand(wire: Wire): KvupCommand {
+  return new KvupCommand('releases')
     .addOption(new Option('--since <version>', 'leave out older releases'))
     .addOption(new Option('--until <version>', 'leave out newer releases'))
     .addOption(new Option('--releases <file>', 'release data to show instead of the built-in'))
-    .addHelpText(
-      'after',
-      manual({
-        examples: [
-          ['kvup releases --since v1.7.0', 'list releases, their Kubernetes, and what each minor breaks'],
-          ['kvup releases -o json', 'print the data, to edit for --releases'],
-        ],
-      }),
-    )
+    .manual({
+      examples: [
+        ['kvup releases --since v1.7.0', 'list releases, their Kubernetes, and what each minor breaks'],
+        ['kvup releases -o json', 'print the data, to edit for --releases'],
+      ],
+    })
     .action(wire(releases))
 }
 

@@ -1,6 +1,6 @@
-import { Command, Option } from 'commander'
+import { Option } from 'commander'
 import type { Context, Wire } from '../context.ts'
-import { acceptWithReason, asksCluster, limitsBefore, manual } from './command-options.ts'
+import { acceptWithReason, asksCluster, limitsBefore, KvupCommand, type Manual } from './command-options.ts'
 import { windowFlags } from './eus.ts'
 import { askingIn, carryOutWindow } from './eus/window-command.ts'
 import { gateOf } from './run-change.ts'
@@ -39,19 +39,17 @@ export interface RestoreSettingsOptions extends Omit<RestoreOptions, 'timeout'> 
   pauseBefore: string[]
 }
 
-export function restoreSettingsCommand(wire: Wire): Command {
-  const command = new Command('restore-settings').argument(
-    '[what...]',
-    'vm/NAMESPACE/NAME, workload-updates, pool/NAME, …: as kvup history names it',
-  )
+export function restoreSettingsCommand(wire: Wire): KvupCommand {
   const timeout = new Option('--timeout <duration>', 'how long it may take (10m; 24d in an EUS upgrade)')
   const own = new Option('--pools', 'in an EUS upgrade: pools as well, whose nodes update then')
-  for (const option of [own, ...meanwhileFlags(), acceptWithReason(), ...windowFlags(timeout)])
-    command.addOption(option)
-  return command.addHelpText('after', help).action(wire<RestoreSettingsOptions, [string[]]>(restoreSettings))
+  return new KvupCommand('restore-settings')
+    .argument('[what...]', 'vm/NAMESPACE/NAME, workload-updates, pool/NAME, …: as kvup history names it')
+    .flags([own, ...meanwhileFlags(), acceptWithReason(), ...windowFlags(timeout)])
+    .manual(help)
+    .action(wire<RestoreSettingsOptions, [string[]]>(restoreSettings))
 }
 
-const help = manual({
+const help: Manual = {
   examples: [
     ['kvup restore-settings', 'restores all, but unpauses no pool'],
     ['kvup restore-settings vm/shop/db --keep-current', 'of one VM, whose owner changed it: keeps that'],
@@ -63,7 +61,7 @@ is open, its end resumes automatic VM updates: without a name kvup refuses to do
 Pools are unpaused by name or with --pools: once the platform is idle and no VM runs an old
 virt-launcher, one after the other, each behind the check of the room for its VMs.`,
   codes: [...asksCluster, 'timedOut', 'locked', 'lost', 'interrupted', 'terminated'],
-})
+}
 
 /** What was named; nothing: all. */
 interface Asked {

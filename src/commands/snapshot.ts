@@ -1,8 +1,7 @@
-import { Command } from 'commander'
 import type { Context, Wire } from '../context.ts'
 import type { KubeObject } from '../lib/kube/object.ts'
 import type { Document, View } from '../lib/output/printer.ts'
-import { asksCluster, manual } from './command-options.ts'
+import { asksCluster, KvupCommand } from './command-options.ts'
 import { RecordingReader } from '../lib/kube/saved/recording-reader.ts'
 import type { SnapshotIndex } from '../lib/kube/saved/saved-cluster.ts'
 import { takeFullSnapshot } from '../lib/kubevirt/full-snapshot.ts'
@@ -38,8 +37,8 @@ interface SavedDocument extends Document {
   unread: readonly string[]
 }
 
-export function snapshotCommand(wire: Wire): Command {
-  return new Command('snapshot')
+export function snapshotCommand(wire: Wire): KvupCommand {
+  return new KvupCommand('snapshot')
     .option(
       '--to-file <file>',
       'write to this file, an object per line; compressed when its name ends in .gz',
@@ -48,18 +47,15 @@ export function snapshotCommand(wire: Wire): Command {
       '--redact',
       'replace the names of namespaces, VMs, nodes, users and registries; equal names are replaced alike',
     )
-    .addHelpText(
-      'after',
-      manual({
-        examples: [
-          ['kvup snapshot --to-file cluster.ndjson.gz', 'save it for kvup check --from cluster.ndjson.gz'],
-          ['kvup snapshot --redact --to-file cluster.ndjson', 'hide names; read it before you share it'],
-          ['kvup snapshot -o yaml', 'write it to stdout'],
-        ],
-        more: 'It contains what kvup reads, as plain Kubernetes objects, but never a Secret.',
-        codes: asksCluster,
-      }),
-    )
+    .manual({
+      examples: [
+        ['kvup snapshot --to-file cluster.ndjson.gz', 'save it for kvup check --from cluster.ndjson.gz'],
+        ['kvup snapshot --redact --to-file cluster.ndjson', 'hide names; read it before you share it'],
+        ['kvup snapshot -o yaml', 'write it to stdout'],
+      ],
+      more: 'It contains what kvup reads, as plain Kubernetes objects, but never a Secret.',
+      codes: asksCluster,
+    })
     .action(wire<SnapshotOptions, []>(snapshot))
 }
 

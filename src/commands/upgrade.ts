@@ -1,12 +1,13 @@
-import { Command, Option } from 'commander'
+import { Option } from 'commander'
 import type { Context, Wire } from '../context.ts'
 import {
   acceptWithReason,
   asksCluster,
   list,
-  manual,
+  type Manual,
   measureFlags,
   stalledOption,
+  KvupCommand,
 } from './command-options.ts'
 import type { UpgradeOptions } from '../lib/upgrade/plan/upgrade-options.ts'
 
@@ -14,21 +15,21 @@ import type { UpgradeOptions } from '../lib/upgrade/plan/upgrade-options.ts'
 const lazyAction = async (cx: Context, options: UpgradeOptions) =>
   (await import('./upgrade/upgrade.ts')).upgrade(cx, options)
 
-export function upgradeCommand(wire: Wire): Command {
-  const command = new Command('upgrade')
-  for (const option of [...planningFlags(), ...runningFlags()]) command.addOption(option)
-  return command.addHelpText('after', text).action(wire<UpgradeOptions, []>(lazyAction))
+export function upgradeCommand(wire: Wire): KvupCommand {
+  return new KvupCommand('upgrade')
+    .flags([...planningFlags(), ...runningFlags()])
+    .manual(text)
+    .action(wire<UpgradeOptions, []>(lazyAction))
 }
 
-const text = manual({
+const text: Manual = {
   examples: [
     ['kvup upgrade --to v1.8.4', 'upgrade by the method that fits'],
     ['kvup upgrade --to v1.8.4 --dry-run=server', 'show what would change'],
     ['kvup upgrade --plan plan.yaml --yes', 'run a plan that was reviewed'],
   ],
-  formats: ['junit', 'github'],
   codes: [...asksCluster, 'timedOut', 'drifted', 'locked', 'lost', 'interrupted', 'terminated'],
-})
+}
 
 /** As a sealed plan keeps them: one text. */
 const joined = (value: string, before?: string) => (before === undefined ? value : `${before},${value}`)

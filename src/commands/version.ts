@@ -1,10 +1,9 @@
-import { Command } from 'commander'
 import type { Context, Wire } from '../context.ts'
 import { getInstallation, type Installation } from '../lib/kubevirt/installation.ts'
 import { takeSnapshot } from '../lib/kubevirt/snapshot.ts'
 import type { Document, DocumentStatus, View } from '../lib/output/printer.ts'
 import { skewOf } from '../lib/releases/platform-releases.ts'
-import { asksCluster, manual } from './command-options.ts'
+import { asksCluster, KvupCommand } from './command-options.ts'
 
 export interface VersionOptions {
   client?: boolean
@@ -18,19 +17,16 @@ export interface VersionDocument extends Document {
   kubevirt?: { namespace: string; operator?: string; observed?: string; target?: string }
 }
 
-export function versionCommand(wire: Wire): Command {
-  return new Command('version')
+export function versionCommand(wire: Wire): KvupCommand {
+  return new KvupCommand('version')
     .option('--client', 'show only the version of kvup, and ask no cluster')
-    .addHelpText(
-      'after',
-      manual({
-        examples: [
-          ['kvup version', 'show kvup, the API server and KubeVirt'],
-          ['kvup version --client -o json', 'show kvup alone, without a cluster'],
-        ],
-        codes: asksCluster,
-      }),
-    )
+    .manual({
+      examples: [
+        ['kvup version', 'show kvup, the API server and KubeVirt'],
+        ['kvup version --client -o json', 'show kvup alone, without a cluster'],
+      ],
+      codes: asksCluster,
+    })
     .action(wire<VersionOptions, []>(version))
 }
 

@@ -1,6 +1,6 @@
 import { withoutSpans } from '../lib/output/progress/progress-output.ts'
 import { roleRemedy } from '../lib/output/kvup-words.ts'
-import { Command, Option } from 'commander'
+import { Option } from 'commander'
 import type { Context, Wire } from '../context.ts'
 import { statusChanges, type StatusReport } from '../lib/status/status-report.ts'
 import { missingFor, parseWaitCondition, type WaitCondition } from '../lib/status/wait-condition.ts'
@@ -8,7 +8,7 @@ import { vmTroubleLines } from '../lib/output/views/report-lines.ts'
 import { type Clock, minutes, ownTicks, ticks } from '../lib/kube/clock.ts'
 import { parseDuration, spanText } from '../lib/kube/duration.ts'
 import { blocked, forbidden, isNotFound, type KvupError, timedOut } from '../lib/kube/errors.ts'
-import { asksCluster, manual, stalledOption } from './command-options.ts'
+import { asksCluster, stalledOption, KvupCommand } from './command-options.ts'
 import type { Reader } from '../lib/kube/cluster.ts'
 import { resumeLine } from '../lib/engine/change.ts'
 import { MachineConfigPools } from '../lib/kube/kinds/openshift-kinds.ts'
@@ -27,8 +27,8 @@ export interface WaitOptions {
   stalledAfter?: string
 }
 
-export function waitCommand(wire: Wire): Command {
-  return new Command('wait')
+export function waitCommand(wire: Wire): KvupCommand {
+  return new KvupCommand('wait')
     .addOption(
       new Option(
         '--for <condition>',
@@ -37,21 +37,17 @@ export function waitCommand(wire: Wire): Command {
     )
     .addOption(new Option('--timeout <duration>', 'how long to wait at most').default('60m'))
     .addOption(stalledOption())
-    .addHelpText(
-      'after',
-      manual({
-        examples: [
-          ['kvup wait --for healthy', 'until every component runs what it should'],
-          ['kvup wait --for version=v1.8.4 --timeout 90m', 'until it is healthy at that version'],
-          ['kvup wait --for workloads=0 --timeout 8h', 'until no VM is left on an old virt-launcher'],
-          ['kvup wait --for healthy --stalled-after 5m', 'end when it is stalled for 5 minutes'],
-          ['kvup wait --for healthy -o json', 'print how it ended as JSON'],
-        ],
-        more: 'kvup wait only reads. Exit code 4 means a timeout or a stall: the last lines say what was\nmissing, and why.',
-        formats: ['junit', 'github'],
-        codes: [...asksCluster, 'timedOut', 'interrupted', 'terminated'],
-      }),
-    )
+    .manual({
+      examples: [
+        ['kvup wait --for healthy', 'until every component runs what it should'],
+        ['kvup wait --for version=v1.8.4 --timeout 90m', 'until it is healthy at that version'],
+        ['kvup wait --for workloads=0 --timeout 8h', 'until no VM is left on an old virt-launcher'],
+        ['kvup wait --for healthy --stalled-after 5m', 'end when it is stalled for 5 minutes'],
+        ['kvup wait --for healthy -o json', 'print how it ended as JSON'],
+      ],
+      more: 'kvup wait only reads. Exit code 4 means a timeout or a stall: the last lines say what was\nmissing, and why.',
+      codes: [...asksCluster, 'timedOut', 'interrupted', 'terminated'],
+    })
     .action(wire(wait))
 }
 

@@ -1,5 +1,5 @@
-import type { Node } from '../lib/kube/kinds/core-kinds.ts'
-import type { KubeVirt, VirtualMachine } from '../lib/kube/kinds/kubevirt-kinds.ts'
+import { Namespaces, type Node } from '../lib/kube/kinds/core-kinds.ts'
+import { type KubeVirt, KubeVirts, type VirtualMachine } from '../lib/kube/kinds/kubevirt-kinds.ts'
 import type { KubeObject } from '../lib/kube/object.ts'
 import { componentKinds } from './hyperconverged/hyperconverged-components.ts'
 import {
@@ -11,11 +11,12 @@ import {
 } from './hyperconverged/hyperconverged-crd.ts'
 import { installedBundle, olmKinds, olmObjects } from './olm/olm-objects.ts'
 import type { OlmShape } from './olm/olm-shape.ts'
-import { openShiftKinds, openShiftObjects } from './openshift/openshift-objects.ts'
+import { machineNode, openShiftKinds, openShiftObjects } from './openshift/openshift-objects.ts'
 import type { OpenShiftShape } from './openshift/openshift-shape.ts'
-import { operatorManifest } from './virt-operator/kubevirt-operator-manifest.ts'
+import { type ManifestOptions, operatorManifest } from './virt-operator/kubevirt-operator-manifest.ts'
 import { defaultVms, virtualMachine, type VmShape } from './vm-shape.ts'
 import type { SimKind } from './api/kinds/sim-kind.ts'
+import { made } from './machinery/controller.ts'
 
 /** What is in a cluster before anything happens. */
 export interface ClusterShape {
@@ -65,11 +66,7 @@ export const defaultVersion = 'v1.7.0'
 export const defaultKubernetes = 'v1.35.4'
 
 export function initialObjects(shape: ClusterShape): KubeObject[] {
-  const system = ['default', 'kube-system'].map((name) => ({
-    apiVersion: 'v1',
-    kind: 'Namespace',
-    metadata: { name },
-  }))
+  const system = ['default', 'kube-system'].map((name) => made(Namespaces, { metadata: { name } }))
   return [
     ...system,
     ...(shape.openshift ? openShiftObjects(shape.openshift) : (shape.nodes ?? nodes(shape))),
@@ -79,13 +76,21 @@ export function initialObjects(shape: ClusterShape): KubeObject[] {
 }
 
 function byManifest(shape: ClusterShape): KubeObject[] {
-  const { version = defaultVersion, registry, pinned } = shape
-  const options = {
-    ...(registry === undefined ? {} : { registry }),
-    ...(pinned === undefined ? {} : { pinned }),
+  const { version = defaultVersion } = shape
+  return [
+    ...operatorManifest(shape.operator ?? version, manifestOptions(shape)),
+    ...kubeVirts(shape, version),
+  ]
+}
+
+/** Where the manifest of an operator puts it, and which images it names. */
+export function manifestOptions(shape: ClusterShape): ManifestOptions {
+  const { registry, pinned } = shape
+  return {
+    ...(registry !== undefined && { registry }),
+    ...(pinned !== undefined && { pinned }),
     namespace: namespaceOf(shape),
   }
-  return [...operatorManifest(shape.operator ?? version, options), ...kubeVirts(shape, version)]
 }
 
 /** The operator makes the KubeVirt and all else of the HyperConverged. */
@@ -96,41 +101,19 @@ function byOlm(shape: ClusterShape, olm: OlmShape): KubeObject[] {
 
 function nodes({ workers = 3, controlPlanes = 3, kubernetes = defaultKubernetes }: ClusterShape): Node[] {
   const role = 'node-role.kubernetes.io/control-plane'
-  const planes = Array.from({ length: controlPlanes }, (_, i) => ({
-    ...node(`cp-${i + 1}`, kubernetes, { [role]: '' }),
-    spec: { taints: [{ key: role, effect: 'NoSchedule' }] },
-  }))
-  const others = Array.from({ length: workers }, (_, i) =>
-    node(`worker-${i + 1}`, kubernetes, { 'kubevirt.io/schedulable': 'true' }),
-  )
-  return [...planes, ...others]
-}
-
-function node(name: string, kubernetes: string, labels: Record<string, string>): Node {
   const size = { cpu: '16', memory: '64Gi', pods: '110', 'devices.kubevirt.io/kvm': '1k' }
-  return {
-    apiVersion: 'v1',
-    kind: 'Node',
-    metadata: {
-      name,
-      labels: {
-        'kubernetes.io/hostname': name,
-        'kubernetes.io/os': 'linux',
-        'kubernetes.io/arch': 'amd64',
-        ...labels,
-      },
-    },
-    status: {
-      capacity: size,
-      allocatable: size,
-      addresses: [{ type: 'Hostname', address: name }],
-      nodeInfo: {
-        kubeletVersion: kubernetes,
-        containerRuntimeVersion: 'containerd://2.3.2',
-        architecture: 'amd64',
-      },
-    },
+  const nodeInfo = {
+    kubeletVersion: kubernetes,
+    containerRuntimeVersion: 'containerd://2.3.2',
+    architecture: 'amd64',
   }
+  const many = (length: number, name: string, labels: Record<string, string>) =>
+    Array.from({ length }, (_, i) => machineNode(`${name}-${i + 1}`, labels, { size, nodeInfo }))
+  const taints = [{ key: role, effect: 'NoSchedule' }]
+  return [
+    ...many(controlPlanes, 'cp', { [role]: '' }).map((node) => Object.assign(node, { spec: { taints } })),
+    ...many(workers, 'worker', { 'kubevirt.io/schedulable': 'true' }),
+  ]
 }
 
 function kubeVirts(shape: ClusterShape, version: string): KubeObject[] {
@@ -148,9 +131,7 @@ function kubeVirts(shape: ClusterShape, version: string): KubeObject[] {
 function kubeVirt(shape: ClusterShape, version: string): KubeVirt {
   const { registry = 'quay.io/kubevirt' } = shape
   const tagged = { imageTag: version, imageRegistry: registry }
-  return {
-    apiVersion: 'kubevirt.io/v1',
-    kind: 'KubeVirt',
+  return made(KubeVirts, {
     metadata: { name: 'kubevirt', namespace: namespaceOf(shape), finalizers: ['foregroundDeleteKubeVirt'] },
     spec: {
       configuration: { developerConfiguration: { featureGates: [] } },
@@ -159,7 +140,7 @@ function kubeVirt(shape: ClusterShape, version: string): KubeVirt {
       ...(shape.method === 'image-tag' ? tagged : {}),
       workloadUpdateStrategy: settingsOf(shape).strategy,
     },
-  }
+  })
 }
 
 function settingsOf(shape: ClusterShape) {

@@ -1,9 +1,7 @@
-import { type Deployment, Deployments, type Pod, Pods } from '../lib/kube/kinds/workload-kinds.ts'
-import { type VirtualMachineInstance, VirtualMachineInstances } from '../lib/kube/kinds/kubevirt-kinds.ts'
+import * as kube from './kinds.ts'
 import type { KubeObject } from '../lib/kube/object.ts'
-import { nameSuffix } from './machinery/controller.ts'
+import { made, nameSuffix } from './machinery/controller.ts'
 import { ownerReference, terminationFinalizer } from './machinery/owned-pods.ts'
-import { ResourceQuotas } from '../lib/kube/kinds/core-kinds.ts'
 import { withOthersUse } from './machinery/resource-quotas.ts'
 import { podStatus } from './machinery/kubelet.ts'
 import { seed, type Store } from './api/store.ts'
@@ -30,11 +28,11 @@ export function inhabit(
   { namespace, random, now }: Filling,
 ): void {
   const image = launcherImage(store, namespace)
-  const quotas = objects.filter(({ kind }) => kind === ResourceQuotas.kind)
-  for (const object of objects.filter(({ kind }) => kind !== ResourceQuotas.kind).map(withOwnUid)) {
-    if (object.kind !== VirtualMachineInstances.kind) seed(store, [object])
+  const quotas = objects.filter(({ kind }) => kind === kube.ResourceQuotas.kind)
+  for (const object of objects.filter(({ kind }) => kind !== kube.ResourceQuotas.kind).map(withOwnUid)) {
+    if (object.kind !== kube.Vmis.kind) seed(store, [object])
     else {
-      const vmi: VirtualMachineInstance = object
+      const vmi: kube.Vmi = object
       const pod = isRunning(vmi)
         ? launcher(vmi, { image: imageOf(vmi, image), suffix: nameSuffix(random), now })
         : undefined
@@ -62,45 +60,43 @@ function withOwnUid(object: KubeObject): KubeObject {
   }
 }
 
-const isRunning = ({ status }: VirtualMachineInstance): boolean =>
+const isRunning = ({ status }: kube.Vmi): boolean =>
   status?.phase === 'Running' && status.nodeName !== undefined
 
-function imageOf({ metadata, status }: VirtualMachineInstance, current: string): string {
+function imageOf({ metadata, status }: kube.Vmi, current: string): string {
   const isOutdated = metadata.labels !== undefined && outdatedLabel in metadata.labels
   return (isOutdated && status?.launcherContainerImageVersion) || current
 }
 
-function withLauncher(vmi: VirtualMachineInstance, { metadata, spec }: Pod): VirtualMachineInstance {
+function withLauncher(vmi: kube.Vmi, { metadata, spec }: kube.Pod): kube.Vmi {
   const activePods = { [metadata.uid ?? '']: vmi.status?.nodeName ?? '' }
   const launcherContainerImageVersion = spec?.containers?.[0]?.image ?? ''
   return { ...vmi, status: { ...vmi.status, activePods, launcherContainerImageVersion } }
 }
 
-function launcher(
-  vmi: VirtualMachineInstance,
-  { image, suffix, now }: { image: string; suffix: string; now: string },
-): Pod {
+function launcher(vmi: kube.Vmi, { image, suffix, now }: { image: string; suffix: string; now: string }) {
   const { name, namespace, uid } = vmi.metadata
   const { metadata, spec } = launcherTemplate(vmi, image)
-  const pod: Pod = {
-    apiVersion: Pods.apiVersion,
-    kind: Pods.kind,
+  const pod: kube.Pod = made(kube.Pods, {
     metadata: {
       ...metadata,
       name: `virt-launcher-${name}-${suffix}`,
-      ...(namespace !== undefined && { namespace }),
+      namespace,
       uid: `launcher-${uid}`,
       ownerReferences: [ownerReference(vmi)],
       finalizers: [terminationFinalizer],
     },
     spec: { ...spec, nodeName: vmi.status?.nodeName ?? '' },
-  }
+  })
   const running = { phase: 'Running', ready: true, state: { running: { startedAt: now } } } as const
   return { ...pod, status: podStatus(pod, running, now) }
 }
 
 /** The image that KubeVirt gives to new launchers of this cluster, whose operands are in that namespace; empty before it is installed. */
 export function launcherImage(store: Store, namespace: string): string {
-  const controller: Deployment | undefined = store.read(Deployments, { name: 'virt-controller', namespace })
+  const controller: kube.Deployment | undefined = store.read(kube.Deployments, {
+    name: 'virt-controller',
+    namespace,
+  })
   return launcherImageOf(controller?.spec?.template)
 }

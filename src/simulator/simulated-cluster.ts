@@ -1,47 +1,57 @@
+import type * as kube from './kinds.ts'
 import type { Cluster, ServerVersion } from '../lib/kube/cluster.ts'
 import type { KubeObject } from '../lib/kube/object.ts'
 import type { Clock } from '../lib/kube/clock.ts'
 import { seed, Store } from './api/store.ts'
 import { type StoreClientOptions, storeCluster } from './api/store-client.ts'
 import { FastForward } from './simulated-clock.ts'
-import { runConversion, serveHyperConvergedWebhook } from './hyperconverged/hco-webhook.ts'
 import {
   type ClusterShape,
   defaultKubernetes,
   defaultVersion,
   initialObjects,
   kindsOf,
+  manifestOptions,
   namespaceOf,
 } from './cluster-shape.ts'
 import { Faults, type MachineryFaults } from './machinery/machinery-faults.ts'
 import { enforceQuotas, limitPods } from './machinery/resource-quotas.ts'
 import { type ControllerContext, seeded } from './machinery/controller.ts'
 import { PodLogs, type Program, runKubelet, servePodLogs } from './machinery/kubelet.ts'
-import { serveMonitoring } from './openshift/monitoring.ts'
 import { serveReleaseVersion } from './openshift/cluster-operators.ts'
-import { type ManifestOptions, operatorManifest } from './virt-operator/kubevirt-operator-manifest.ts'
+import { operatorManifest } from './virt-operator/kubevirt-operator-manifest.ts'
 import { storeOldVersions } from './virt-operator/kubevirt-crds.ts'
 import { serveVirtApi } from './virt-operator/virt-api.ts'
-import { type HyperConvergedFaults, selfContext } from './hyperconverged/hyperconverged-context.ts'
+import { type HyperConvergedFaults, type Self, selfContext } from './hyperconverged/hyperconverged-context.ts'
 import type { OlmFaults } from './olm/olm-context.ts'
 import type { OpenShiftFaults } from './openshift/platform-context.ts'
 import type { OperatorFaults } from './virt-operator/virt-operator-context.ts'
 import type { Scenario } from './scenarios.ts'
-import type { Pod } from '../lib/kube/kinds/workload-kinds.ts'
-import { runHyperConverged, runHyperConvergedOperator } from './hyperconverged/hco-operator.ts'
+import {
+  runConversion,
+  runHyperConverged,
+  runHyperConvergedOperator,
+  serveHyperConvergedWebhook,
+} from './hyperconverged/hco-operator.ts'
 import { unpackProgram } from './olm/bundle-unpacker.ts'
 import { runOlm } from './olm/olm.ts'
 import { runOpenShift } from './openshift/openshift.ts'
 import { components, runComponentOperator } from './hyperconverged/hyperconverged-components.ts'
 import { podNames } from './hyperconverged/hyperconverged-crd.ts'
 import { runOperator } from './virt-operator/virt-operator.ts'
-import { dumpStrategy } from './virt-operator/install-strategy.ts'
 import { runVirtController } from './virt-operator/virt-controller.ts'
-import { runApiServices, runEndpointSlices } from './machinery/services.ts'
-import { runDaemonSets, runDeployments, runReplicaSets } from './machinery/apps-controllers.ts'
-import { runJobs } from './machinery/jobs.ts'
+import {
+  runApiServices,
+  runDaemonSets,
+  runDeployments,
+  runEndpointSlices,
+  runJobs,
+  runReplicaSets,
+} from './machinery/apps-controllers.ts'
 import { runNodes } from './machinery/node-lifecycle.ts'
 import { runScheduler } from './machinery/scheduler.ts'
+import { dumpStrategy } from './virt-operator/managed-objects.ts'
+import { serveMonitoring } from './openshift/openshift-objects.ts'
 
 export interface Simulation extends ClusterShape {
   clock: Clock
@@ -132,24 +142,12 @@ function pastOf({ updatedFrom, olm }: Simulation): number {
 }
 
 /** Once it is installed, somebody applies the manifest of its version. */
-async function updateLater(
-  simulation: Simulation,
-  { time, store }: { time: Clock; store: Store },
-): Promise<void> {
+async function updateLater(simulation: Simulation, { time, store }: { time: Clock; store: Store }) {
   await time.sleep(past)
   const { writer } = storeCluster(store, { fieldManager: 'kubectl' })
   for (const object of operatorManifest(simulation.version ?? defaultVersion, manifestOptions(simulation))) {
     const kind = store.kinds.ofObject(object)
     if (kind) await writer.apply(kind, object, { force: true })
-  }
-}
-
-function manifestOptions(shape: ClusterShape): ManifestOptions {
-  const { registry, pinned } = shape
-  return {
-    ...(registry === undefined ? {} : { registry }),
-    ...(pinned === undefined ? {} : { pinned }),
-    namespace: namespaceOf(shape),
   }
 }
 
@@ -212,7 +210,7 @@ export class ControllerManager {
     }
     const machinery = {
       faults: world.faults,
-      programOf: (pod: Pod) => programOf(pod, programs),
+      programOf: (pod: kube.Pod) => programOf(pod, programs),
       broken: (error: unknown) => this.#broken(error),
     }
     const cx = this.#own('kube-controller-manager', 'system:kube-controller-manager')
@@ -237,33 +235,18 @@ export class ControllerManager {
   #operators(): Promise<void>[] {
     const { shape, faults, namespace } = this.#world
     const { hyperconverged, olm, openshift } = shape
-    const account = `system:serviceaccount:${namespace}:hyperconverged-cluster-operator`
-    return [
-      ...(hyperconverged && olm === undefined
-        ? [runHyperConverged(this.#own('hyperconverged-cluster-operator', account), hyperconverged, faults)]
-        : []),
-      ...(olm
-        ? [
-            runOlm(
-              this.#own('olm', 'system:serviceaccount:openshift-operator-lifecycle-manager:olm'),
-              olm,
-              faults,
-            ),
-          ]
-        : []),
-      ...(openshift
-        ? [
-            runOpenShift(
-              this.#own(
-                'cluster-version-operator',
-                'system:serviceaccount:openshift-cluster-version:default',
-              ),
-              openshift,
-              faults,
-            ),
-          ]
-        : []),
-    ]
+    const as = (manager: string, account: string) => this.#own(manager, `system:serviceaccount:${account}`)
+    const running: Promise<void>[] = []
+    if (hyperconverged && olm === undefined) {
+      const cx = as('hyperconverged-cluster-operator', `${namespace}:hyperconverged-cluster-operator`)
+      running.push(runHyperConverged(cx, hyperconverged, faults))
+    }
+    if (olm) running.push(runOlm(as('olm', 'openshift-operator-lifecycle-manager:olm'), olm, faults))
+    if (openshift) {
+      const cx = as('cluster-version-operator', 'openshift-cluster-version:default')
+      running.push(runOpenShift(cx, openshift, faults))
+    }
+    return running
   }
 
   #broken(error: unknown): void {
@@ -293,25 +276,21 @@ interface ProgramWorld {
 }
 
 /** What a pod runs, by its labels; undefined where it is only a name. */
-function programOf(pod: Pod, world: ProgramWorld): Program | undefined {
+function programOf(pod: kube.Pod, world: ProgramWorld): Program | undefined {
   const { 'kubevirt.io': component = '', name = '' } = pod.metadata.labels ?? {}
   return kubeVirtProgram(component, world) ?? hyperConvergedProgram(name, world) ?? unpackProgram(pod, world)
 }
 
 function kubeVirtProgram(component: string, world: ProgramWorld): Program | undefined {
-  const operator = (pod: Pod, signal: AbortSignal) =>
-    world.as('virt-operator', account(pod, 'kubevirt-operator'), signal)
+  const as = (pod: kube.Pod, signal: AbortSignal, name = 'virt-operator') =>
+    world.as(name, account(pod, name.replace('virt-', 'kubevirt-')), signal)
   switch (component) {
     case 'virt-operator':
-      return (pod, signal) => endless(runOperator(operator(pod, signal), pod, world), signal)
+      return (pod, signal) => endless(runOperator(as(pod, signal), pod, world), signal)
     case 'virt-operator-strategy-dumper':
-      return (pod, signal) => dumpStrategy(operator(pod, signal), pod)
+      return (pod, signal) => dumpStrategy(as(pod, signal), pod)
     case 'virt-controller':
-      return (pod, signal) =>
-        endless(
-          runVirtController(world.as('virt-controller', account(pod, 'kubevirt-controller'), signal), pod),
-          signal,
-        )
+      return (pod, signal) => endless(runVirtController(as(pod, signal, 'virt-controller'), pod), signal)
     default:
       return undefined
   }
@@ -319,19 +298,19 @@ function kubeVirtProgram(component: string, world: ProgramWorld): Program | unde
 
 function hyperConvergedProgram(name: string, world: ProgramWorld): Program | undefined {
   const { faults } = world
-  const own = (pod: Pod, signal: AbortSignal) => {
-    const cx = world.as(name, account(pod, name), signal)
-    return selfContext({ ...cx, wakes: (notify) => faults.onChange(notify, signal) }, pod, faults)
-  }
-  if (name === podNames.operator)
-    return (pod, signal) => endless(runHyperConvergedOperator(own(pod, signal)), signal)
-  if (name === podNames.webhook) return (pod, signal) => endless(runConversion(own(pod, signal)), signal)
   const component = components.find(({ operator }) => operator === name)
-  if (component === undefined) return undefined
-  return (pod, signal) => endless(runComponentOperator(own(pod, signal), component), signal)
+  const run = component
+    ? (cx: Self) => runComponentOperator(cx, component)
+    : { [podNames.operator]: runHyperConvergedOperator, [podNames.webhook]: runConversion }[name]
+  if (run === undefined) return undefined
+  return (pod, signal) => {
+    const cx = world.as(name, account(pod, name), signal)
+    const wakes = (notify: () => void) => faults.onChange(notify, signal)
+    return endless(run(selfContext({ ...cx, wakes }, pod, faults)), signal)
+  }
 }
 
-const account = ({ metadata }: Pod, name: string): string =>
+const account = ({ metadata }: kube.Pod, name: string): string =>
   `system:serviceaccount:${metadata.namespace}:${name}`
 
 async function endless(work: Promise<void>, signal: AbortSignal): Promise<undefined> {
@@ -344,7 +323,7 @@ async function endless(work: Promise<void>, signal: AbortSignal): Promise<undefi
 
 interface Machinery {
   readonly faults: Faults<MachineryFaults>
-  readonly programOf: (pod: Pod) => Program | undefined
+  readonly programOf: (pod: kube.Pod) => Program | undefined
   readonly broken: (error: unknown) => void
 }
 

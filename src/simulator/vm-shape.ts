@@ -1,5 +1,6 @@
-import type { VirtualMachine } from '../lib/kube/kinds/kubevirt-kinds.ts'
+import { type VirtualMachine, VirtualMachines } from '../lib/kube/kinds/kubevirt-kinds.ts'
 import { ownKey } from './own-keys.ts'
+import { made } from './machinery/controller.ts'
 
 /** A VM of a simulated cluster. */
 export interface VmShape {
@@ -37,9 +38,7 @@ export function virtualMachine(shape: VmShape): VirtualMachine {
     ...(shape.migration === undefined ? {} : { [outcomeAnnotations.migration]: shape.migration }),
   }
   const image = 'quay.io/kubevirt/cirros-container-disk-demo'
-  return {
-    apiVersion: 'kubevirt.io/v1',
-    kind: 'VirtualMachine',
+  return made(VirtualMachines, {
     metadata: { name, namespace },
     spec: {
       runStrategy,
@@ -58,7 +57,7 @@ export function virtualMachine(shape: VmShape): VirtualMachine {
         },
       },
     },
-  }
+  })
 }
 
 /** Ordinary VMs that migrate without trouble. */

@@ -4,9 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { parseReportSource } from '../../src/lib/output/report/report-source.ts'
 import { hostile } from '../lib/output/report/hostile.ts'
-import { checkText, manyVms, page, recorded, withTexts } from '../lib/output/report/recorded.ts'
+import { check, manyVms, page, recorded, withTexts } from '../lib/output/report/recorded.ts'
 import { notThere, openBrowser } from './chromium.ts'
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
@@ -31,7 +30,7 @@ describe.skipIf(notThere !== undefined)('the page of a report in a browser', () 
 
   test.each([
     ['run', run],
-    ['check', parseReportSource(checkText(), 'check.json')],
+    ['check', check()],
     ['vms', { ...rehearsal, document: { ...rehearsal.document, vms: manyVms } }],
     ['hostile', withTexts(run, hostile)],
   ] as const)('%s at three widths, light and dark: no error, nothing axe finds', async (name, source) => {

@@ -19,6 +19,7 @@ const noWay = '--manifest-base http://127.0.0.1:9'
 const shown = [['plan --to v1.9.0'], ['upgrade --to v1.9.0 --dry-run=client']]
 const every = [
   'check --to VERSION --manifest http://127.0.0.1:9/VERSION/kubevirt-operator.yaml',
+  `fleet check --contexts one --kubeconfig ${import.meta.dirname}/one-context.json --to VERSION --manifest http://127.0.0.1:9/VERSION/kubevirt-operator.yaml`,
   'plan --to VERSION --manifest-base http://127.0.0.1:9',
   'upgrade --to VERSION --yes --manifest-base http://127.0.0.1:9',
   'upgrade --to VERSION --dry-run=client --manifest-base http://127.0.0.1:9',

@@ -80,6 +80,7 @@ export async function runText(
       watch: called.watch,
       failureKind: called.kind,
       formats: called.formats,
+      making: called.making,
       command: `kvup ${called.command}`,
       quiet: flags.quiet ?? false,
       beat: () => () => undefined,

@@ -99,9 +99,9 @@ test.each(Object.entries(procedures))(
         const first = stopOf(await run(stage, { pauseBefore: [id] }))?.step
         await stage.until(60 * minute)
         const again = await run(stage, { pauseBefore: [id] })
+        expect([id, first]).toEqual([id, id])
         // At the last release of a path the step has no release in its name any more.
-        const second = again.error?.reason === 'no-such-step' ? id : stopOf(again)?.step
-        expect([id, first, second]).toEqual([id, id, id])
+        expect([id, id.replace(/-v[\d.]+$/u, '')]).toContain(stopOf(again)?.step)
         if (id !== goesOn) continue
         const stopped = await run(stage, { until: id })
         expect(stopOf(stopped)?.goesOn?.[0]).toBe(next)

@@ -36,12 +36,17 @@ beforeAll(async () => {
 })
 
 describe('a rehearsal takes no finding away', () => {
-  test('a release that kvup does not know is no clean success', async () => {
-    const { code, findings, next } = await rehearsed(plain, '--to', 'v1.9.99')
+  test('a release that kvup does not know is refused, as its plan is, and accepted no clean success', async () => {
+    const refused = await rehearsed(plain, '--to', 'v1.9.99')
+    const planned = await runText(['plan', '--from', plain, '--to', 'v1.9.99', '-o', 'json'], offline)
+    expect([refused.code, planned.code]).toEqual([3, 3])
+    expect(refused).toMatchObject({ outcome: 'blocked', why: { reason: 'release-unknown' } })
+    const accepted = ['--to', 'v1.9.99', '--accept', 'release-unknown=tested']
+    const { code, findings, next } = await rehearsed(plain, ...accepted)
     expect(code).toBe(0)
     expect(findings.map(({ id }) => id)).toContain('release-unknown')
     expect(next[0]).toMatch(/^kvup releases /u)
-    const { out } = await rehearse(plain, '--to', 'v1.9.99')
+    const { out } = await rehearse(plain, ...accepted)
     const lines = out.split('\n')
     expect(lines[0]).toMatch(/^[^✔]/u)
     expect(out).toContain('But v1.9.99 is not a KubeVirt release that kvup knows')
@@ -111,12 +116,7 @@ describe('a rehearsal takes no finding away', () => {
 })
 
 test('a ticket says what KubeVirt tries, and what is not in the twin', async () => {
-  const file = join(folder, 'rehearsal.json')
-  const { out } = await rehearse(mixed, '--to', 'v1.9.0', '--accept', 'evictions', '-o', 'json')
-  const { out: ticket } = await runText(['report', file, '-o', 'markdown'], {
-    ...offline,
-    files: { [file]: out },
-  })
+  const { out: ticket } = await rehearse(mixed, '--to', 'v1.9.0', '--accept', 'evictions', '-o', 'markdown')
   const said =
     'KubeVirt tries to migrate 8 of 11 VMs and to evict 3; QEMU, libvirt, storage and guests are not in'
   expect(ticket).toContain(said)

@@ -200,7 +200,7 @@ async function checked({
 const judgedElsewhere: ReadonlySet<string> = new Set(['rights', 'manager'])
 
 /** Rights that only checks use may be missing (contract "Rights"): it is said, and does not stop whoever is allowed to do the work. */
-function unlessUnseen(finding: Finding): Finding {
+export function unlessUnseen(finding: Finding): Finding {
   const isOfRights = finding.level === 'not-checked' && finding.id !== 'release-unknown'
   return isOfRights ? { ...finding, level: 'warning' } : finding
 }

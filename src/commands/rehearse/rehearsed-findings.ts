@@ -5,6 +5,7 @@ import { exitCode, KvupError } from '../../lib/kube/errors.ts'
 import type { ReadCluster } from '../../lib/kubevirt/snapshot.ts'
 import type { AcceptedRisk } from '../../lib/releases/hop-findings.ts'
 import { checkDocument } from '../check/check.ts'
+import { unlessUnseen } from '../check/plan-findings.ts'
 import { acceptingLine } from '../run-change.ts'
 import { explainingLine, type RehearsedUpgrade, type UpgradeFlags, upgradeLine } from './rehearsed-upgrade.ts'
 
@@ -61,11 +62,11 @@ async function ofCheck(cx: Context, { read, upgrade, options }: Asked): Promise<
 const asChecked = ({ is, findings }: ReportedCheck): readonly Finding[] =>
   is === 'not-checked' ? findings.map((finding) => ({ ...finding, level: 'not-checked' as const })) : findings
 
-/** What could not be looked at stops `kvup check`, and no upgrade. */
+/** As `kvup upgrade` is refused: what else could not be looked at stops `kvup check`, and no upgrade. */
 function refusalOf({ findings, accepted, ofUser }: Found, upgrade: RehearsedUpgrade): KvupError | undefined {
-  const blockers = findings.filter((finding) => finding.level === 'blocker' && !ofUser.has(finding))
+  const ofUpgrade = findings.filter((finding) => !ofUser.has(finding)).map(unlessUnseen)
   try {
-    passGate(blockers, accepted, acceptingLine(upgradeLine(upgrade), accepted))
+    passGate(ofUpgrade, accepted, acceptingLine(upgradeLine(upgrade), accepted))
     return undefined
   } catch (error) {
     if (error instanceof KvupError) return error

@@ -1,7 +1,6 @@
 import { changedWhereVisible, isSecretName } from '../../lib/kube/http/secret-text.ts'
 import { redactBody } from '../../lib/kube/http/trace.ts'
-import { type Fields, fieldsOf, textOf } from '../../lib/output/report/fields.ts'
-import type { ReportSource } from '../../lib/output/report/report-source.ts'
+import { type Fields, fieldsOf, type ReportSource, textOf } from '../../lib/output/report/fields.ts'
 import { hostKey, Hosts } from './host-names.ts'
 
 const hidden = '<redacted>'

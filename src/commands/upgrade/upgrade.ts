@@ -32,6 +32,7 @@ import {
   readPlanFile,
 } from '../../lib/upgrade/plan/plan-document.ts'
 import { type Planned, planUpgrade } from '../../lib/upgrade/plan/planned-upgrade.ts'
+import { limitsAtEnd } from '../../lib/upgrade/path-procedure.ts'
 import { limitsBefore } from '../command-options.ts'
 import {
   comparedRun,
@@ -89,7 +90,10 @@ async function planAndRun(cx: Context, options: UpgradeOptions, sealed?: SealedP
   const { cluster, environment, procedure } = planned
   const reading = { reader: cluster.reader, clock: cx.clock, journal: environment.journal }
   const range = await plannedTime(planned, reading, await doneSteps(procedure, reading))
-  const limits = options.timeout === undefined ? { ...typed, timeoutMs: defaultTimeout(range) } : typed
+  const limits = limitsAtEnd(
+    options.timeout === undefined ? { ...typed, timeoutMs: defaultTimeout(range) } : typed,
+    planned.plan,
+  )
   if (mode === undefined) {
     try {
       return await carryOutUpgrade(cx, planned, { sealed, limits, range, rehearsal })

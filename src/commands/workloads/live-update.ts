@@ -1,4 +1,4 @@
-import { Argument, Command } from 'commander'
+import { Argument } from 'commander'
 import type { Context, Wire } from '../../context.ts'
 import { type Installation, theInstallation } from '../../lib/kubevirt/installation.ts'
 import { readerFor, takeSnapshot } from '../../lib/kubevirt/snapshot.ts'
@@ -12,7 +12,7 @@ import {
 } from '../../lib/vms/rollout/rollout-strategy.ts'
 import { noteText, vmRolloutView } from '../../lib/output/views/vms/vm-rollout.ts'
 import { exitCode, type ExitCode, usageError } from '../../lib/kube/errors.ts'
-import { asksCluster, fromOption, manual, withChangeFlags } from '../command-options.ts'
+import { asksCluster, fromOption, KvupCommand } from '../command-options.ts'
 import type { Cluster } from '../../lib/kube/cluster.ts'
 import { KubeVirts } from '../../lib/kube/kinds/kubevirt-kinds.ts'
 import type { Procedure } from '../../lib/engine/step.ts'
@@ -28,19 +28,16 @@ export interface ShowRolloutOptions {
   from?: string
 }
 
-export function showRolloutCommand(wire: Wire): Command {
-  return new Command('show')
+export function showRolloutCommand(wire: Wire): KvupCommand {
+  return new KvupCommand('show')
     .addOption(fromOption())
-    .addHelpText(
-      'after',
-      manual({
-        examples: [
-          ['kvup workloads live-update show', 'what a change of a VM does'],
-          ["kvup workloads live-update show -o jsonpath='{.strategy}'", 'Stage or LiveUpdate'],
-        ],
-        codes: asksCluster,
-      }),
-    )
+    .manual({
+      examples: [
+        ['kvup workloads live-update show', 'what a change of a VM does'],
+        ["kvup workloads live-update show -o jsonpath='{.strategy}'", 'Stage or LiveUpdate'],
+      ],
+      codes: asksCluster,
+    })
     .action(wire<ShowRolloutOptions, []>(showRollout))
 }
 
@@ -56,27 +53,21 @@ export interface SetRolloutOptions extends ChangeOptions {
   addGate?: boolean
 }
 
-export function setRolloutCommand(wire: Wire): Command {
-  return withChangeFlags(
-    new Command('set')
-      .addArgument(
-        new Argument('<strategy>', 'default takes the field out').choices(['LiveUpdate', 'Stage', 'default']),
-      )
-      .option('--add-gate', 'add the feature gate that LiveUpdate needs from v1.2 to v1.4'),
-    'how long to wait until KubeVirt has it',
-    '5m',
-  )
-    .addHelpText(
-      'after',
-      manual({
-        examples: [
-          ['kvup workloads live-update set Stage', 'changes wait for a restart'],
-          ['kvup workloads live-update set LiveUpdate --dry-run=client', 'what it would change'],
-        ],
-        more: 'HyperConverged fixes it to LiveUpdate: there it is refused.',
-        codes: [...asksCluster, 'timedOut', 'locked', 'interrupted', 'terminated'],
-      }),
+export function setRolloutCommand(wire: Wire): KvupCommand {
+  return new KvupCommand('set')
+    .addArgument(
+      new Argument('<strategy>', 'default takes the field out').choices(['LiveUpdate', 'Stage', 'default']),
     )
+    .option('--add-gate', 'add the feature gate that LiveUpdate needs from v1.2 to v1.4')
+    .changeFlags('how long to wait until KubeVirt has it', '5m')
+    .manual({
+      examples: [
+        ['kvup workloads live-update set Stage', 'changes wait for a restart'],
+        ['kvup workloads live-update set LiveUpdate --dry-run=client', 'what it would change'],
+      ],
+      more: 'HyperConverged fixes it to LiveUpdate: there it is refused.',
+      codes: [...asksCluster, 'timedOut', 'locked', 'interrupted', 'terminated'],
+    })
     .action(wire<SetRolloutOptions, [WantedRollout['strategy']]>(setVmRollout))
 }
 

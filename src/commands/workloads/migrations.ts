@@ -1,4 +1,4 @@
-import { Command, Option } from 'commander'
+import { Option } from 'commander'
 import type { Context, Wire } from '../../context.ts'
 import { type MigrationsDocument, migrationsView } from '../../lib/output/views/vms/migrations.ts'
 import { exitCode, type ExitCode } from '../../lib/kube/errors.ts'
@@ -17,7 +17,7 @@ import {
   settingsFor,
   type SettingsSnapshot,
 } from '../../lib/vms/migrations/migration-report.ts'
-import { asksCluster, fromOption, manual } from '../command-options.ts'
+import { asksCluster, fromOption, KvupCommand } from '../command-options.ts'
 import { oneNamespaceHelps, partlyUnread, type ReadCluster, readerFor } from '../../lib/kubevirt/snapshot.ts'
 import { namespaceOf, notThere } from '../../lib/vms/vm.ts'
 
@@ -28,8 +28,8 @@ export interface MigrationsOptions {
   allNamespaces?: boolean
 }
 
-export function migrationsCommand(wire: Wire): Command {
-  return new Command('migrations')
+export function migrationsCommand(wire: Wire): KvupCommand {
+  return new KvupCommand('migrations')
     .option('-w, --watch', 'keep watching; print every change')
     .addOption(
       new Option(
@@ -39,18 +39,15 @@ export function migrationsCommand(wire: Wire): Command {
     )
     .option('-A, --all-namespaces', 'all namespaces; the default without -n')
     .addOption(fromOption().conflicts('watch'))
-    .addHelpText(
-      'after',
-      manual({
-        examples: [
-          ['kvup workloads migrations', 'what moves, waits or fails'],
-          ['kvup workloads migrations -w', 'show it again at every change'],
-          ['kvup workloads migrations -n demo --history', 'also those that are over'],
-          ["kvup workloads migrations -o jsonpath='{.totals.endless}'", 'how many fail every time'],
-        ],
-        codes: [...asksCluster, 'interrupted', 'terminated'],
-      }),
-    )
+    .manual({
+      examples: [
+        ['kvup workloads migrations', 'what moves, waits or fails'],
+        ['kvup workloads migrations -w', 'show it again at every change'],
+        ['kvup workloads migrations -n demo --history', 'also those that are over'],
+        ["kvup workloads migrations -o jsonpath='{.totals.endless}'", 'how many fail every time'],
+      ],
+      codes: [...asksCluster, 'interrupted', 'terminated'],
+    })
     .action(wire(migrations))
 }
 

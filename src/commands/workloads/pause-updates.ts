@@ -1,4 +1,3 @@
-import { Command } from 'commander'
 import type { Context, Wire } from '../../context.ts'
 import type { UpdatesPausedDocument } from '../../lib/vms/unblock/restore-vms.ts'
 import { updatesPausedView } from '../../lib/output/views/vms/paused-updates.ts'
@@ -13,24 +12,22 @@ import type { Override } from '../../lib/engine/journal.ts'
 import { methodsIn, ownerFinding, readOwner } from '../../lib/vms/strategy/settings-owner.ts'
 import { pauseWorkloadUpdates } from '../../lib/vms/pause-updates.ts'
 import { keptMethods, methodsText, overrideOn, resumingLine } from '../../lib/vms/update-methods.ts'
-import { asksCluster, manual, withChangeFlags } from '../command-options.ts'
+import { asksCluster, KvupCommand } from '../command-options.ts'
 import { ownerInDocument, type SettingsWork } from '../../lib/vms/strategy/set-strategy.ts'
 import { rightsFor, seeSettings } from './settings-work.ts'
 
 export type PauseOptions = ChangeOptions
 
-export function pauseCommand(wire: Wire): Command {
-  return withChangeFlags(new Command('pause-updates'), 'how long to wait until KubeVirt has it', '5m')
-    .addHelpText(
-      'after',
-      manual({
-        examples: [
-          ['kvup workloads pause-updates', 'no VM moves by itself until they are resumed'],
-          ['kvup workloads pause-updates --dry-run=client', 'what it would change, and what it would keep'],
-        ],
-        codes: [...asksCluster, 'timedOut', 'locked', 'interrupted', 'terminated'],
-      }),
-    )
+export function pauseCommand(wire: Wire): KvupCommand {
+  return new KvupCommand('pause-updates')
+    .changeFlags('how long to wait until KubeVirt has it', '5m')
+    .manual({
+      examples: [
+        ['kvup workloads pause-updates', 'no VM moves by itself until they are resumed'],
+        ['kvup workloads pause-updates --dry-run=client', 'what it would change, and what it would keep'],
+      ],
+      codes: [...asksCluster, 'timedOut', 'locked', 'interrupted', 'terminated'],
+    })
     .action(wire(pauseUpdates))
 }
 

@@ -1,5 +1,5 @@
 import { narrowedLine } from '../../lib/output/kvup-words.ts'
-import { Command, Option } from 'commander'
+import { Option } from 'commander'
 import type { Context, Wire } from '../../context.ts'
 import { theInstallation } from '../../lib/kubevirt/installation.ts'
 import { partlyUnread, readerFor, takeSnapshot } from '../../lib/kubevirt/snapshot.ts'
@@ -12,7 +12,7 @@ import {
 import { restartRequiredView } from '../../lib/output/views/vms/vm-rollout.ts'
 import { type ExitCode, exitCode } from '../../lib/kube/errors.ts'
 import { listRestartRequired } from '../../lib/vms/rollout/restart-required.ts'
-import { asksCluster, fromOption, manual } from '../command-options.ts'
+import { asksCluster, fromOption, KvupCommand } from '../command-options.ts'
 import { notThere, selectionOf } from '../../lib/vms/vm.ts'
 
 export interface RestartRequiredOptions {
@@ -22,24 +22,21 @@ export interface RestartRequiredOptions {
   from?: string
 }
 
-export function restartRequiredCommand(wire: Wire): Command {
-  return new Command('restart-required')
+export function restartRequiredCommand(wire: Wire): KvupCommand {
+  return new KvupCommand('restart-required')
     .addOption(new Option('-A, --all-namespaces', 'all namespaces; the default without -n'))
     .addOption(new Option('-l, --selector <labels>', 'only VMs with these labels, such as app=db,tier!=test'))
     .addOption(new Option('--exit-code', `exit ${exitCode.asked} when there are any`))
     .addOption(fromOption())
-    .addHelpText(
-      'after',
-      manual({
-        examples: [
-          ['kvup workloads restart-required', 'which VMs wait, and for which changes'],
-          ['kvup workloads restart-required -n demo -o wide', 'of one namespace, with who made them'],
-          ['kvup workloads restart-required --exit-code -o name', 'for a script'],
-        ],
-        more: 'If kvup may not read everything, it says so with exit 7; stdout has the rest.',
-        codes: [...asksCluster, 'asked'],
-      }),
-    )
+    .manual({
+      examples: [
+        ['kvup workloads restart-required', 'which VMs wait, and for which changes'],
+        ['kvup workloads restart-required -n demo -o wide', 'of one namespace, with who made them'],
+        ['kvup workloads restart-required --exit-code -o name', 'for a script'],
+      ],
+      more: 'If kvup may not read everything, it says so with exit 7; stdout has the rest.',
+      codes: [...asksCluster, 'asked'],
+    })
     .action(wire<RestartRequiredOptions, []>(restartRequired))
 }
 

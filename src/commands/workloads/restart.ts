@@ -1,6 +1,6 @@
-import { Command, Option } from 'commander'
+import { Option } from 'commander'
 import type { Context, Wire } from '../../context.ts'
-import { asksCluster, manual, withChangeFlags } from '../command-options.ts'
+import { asksCluster, KvupCommand } from '../command-options.ts'
 import { excludeFlag, paceFlags, selectionFlags, stopFlags, waveFlags } from './wave-options.ts'
 import type { RestartOptions } from './run-restart.ts'
 
@@ -8,23 +8,20 @@ import type { RestartOptions } from './run-restart.ts'
 const lazyAction = async (cx: Context, options: RestartOptions) =>
   (await import('./run-restart.ts')).restartVms(cx, options)
 
-export function restartCommand(wire: Wire): Command {
-  const command = new Command('restart')
+export function restartCommand(wire: Wire): KvupCommand {
   const which = [...selectionFlags(), excludeFlag()]
-  for (const option of [...which, ...waveFlags(), ...pace, ...stopFlags()]) command.addOption(option)
-  return withChangeFlags(command, 'how long it may take altogether', '24h')
-    .addHelpText(
-      'after',
-      manual({
-        examples: [
-          ['kvup workloads restart --dry-run=client', 'which would be restarted'],
-          ['kvup workloads restart --canary 1 --pause-between 10m', 'one first, the others later'],
-          ["kvup workloads restart --window 'Sat 22:00-04:00 UTC' --timeout 8d", 'only then'],
-        ],
-        more: 'Only VMs that need a restart. The same command continues.',
-        codes: [...asksCluster, 'timedOut', 'locked', 'interrupted', 'terminated'],
-      }),
-    )
+  return new KvupCommand('restart')
+    .flags([...which, ...waveFlags(), ...pace, ...stopFlags()])
+    .changeFlags('how long it may take altogether', '24h')
+    .manual({
+      examples: [
+        ['kvup workloads restart --dry-run=client', 'which would be restarted'],
+        ['kvup workloads restart --canary 1 --pause-between 10m', 'one first, the others later'],
+        ["kvup workloads restart --window 'Sat 22:00-04:00 UTC' --timeout 8d", 'only then'],
+      ],
+      more: 'Only VMs that need a restart. The same command continues.',
+      codes: [...asksCluster, 'timedOut', 'locked', 'interrupted', 'terminated'],
+    })
     .action(wire<RestartOptions, []>(lazyAction))
 }
 

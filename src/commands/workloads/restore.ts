@@ -1,5 +1,5 @@
 import { vmNameOf } from '../../lib/vms/vm.ts'
-import { Command, Option } from 'commander'
+import { Option } from 'commander'
 import type { Context, Wire } from '../../context.ts'
 import {
   announceVms,
@@ -35,7 +35,7 @@ import { type Forecast, forecastText, resumingFindings } from '../../lib/vms/for
 import { methodsIn } from '../../lib/vms/strategy/settings-owner.ts'
 import { keptMethods, methodsText, overrideId } from '../../lib/vms/update-methods.ts'
 import { type Meanwhile, restoreProcedure } from '../../lib/vms/pause-updates.ts'
-import { asksCluster, manual, withChangeFlags } from '../command-options.ts'
+import { asksCluster, KvupCommand } from '../command-options.ts'
 import { ownerInDocument, type SettingsWork } from '../../lib/vms/strategy/set-strategy.ts'
 import { rightsFor, seeSettings } from './settings-work.ts'
 import { VirtualMachines } from '../../lib/kube/kinds/kubevirt-kinds.ts'
@@ -50,20 +50,17 @@ export interface RestoreOptions extends ChangeOptions {
   overwrite?: boolean
 }
 
-export function resumeCommand(wire: Wire): Command {
-  const command = new Command('resume-updates')
-  for (const option of meanwhileFlags()) command.addOption(option)
-  return withChangeFlags(command, 'how long to wait until KubeVirt is healthy', '10m')
-    .addHelpText(
-      'after',
-      manual({
-        examples: [
-          ['kvup workloads resume-updates', 'restores the update methods that kvup emptied'],
-          ['kvup workloads resume-updates --dry-run=client', 'what it would set'],
-        ],
-        codes: [...asksCluster, 'timedOut', 'locked', 'interrupted', 'terminated'],
-      }),
-    )
+export function resumeCommand(wire: Wire): KvupCommand {
+  return new KvupCommand('resume-updates')
+    .flags(meanwhileFlags())
+    .changeFlags('how long to wait until KubeVirt is healthy', '10m')
+    .manual({
+      examples: [
+        ['kvup workloads resume-updates', 'restores the update methods that kvup emptied'],
+        ['kvup workloads resume-updates --dry-run=client', 'what it would set'],
+      ],
+      codes: [...asksCluster, 'timedOut', 'locked', 'interrupted', 'terminated'],
+    })
     .action(wire(resumeUpdates))
 }
 

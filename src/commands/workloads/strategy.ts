@@ -1,6 +1,5 @@
-import { Command } from 'commander'
 import type { Context, Wire } from '../../context.ts'
-import { asksCluster, manual, withChangeFlags } from '../command-options.ts'
+import { asksCluster, KvupCommand } from '../command-options.ts'
 import {
   type Choice,
   choiceFindings,
@@ -36,42 +35,36 @@ const change = [
 ] as const
 
 /** `show` is what `kvup workloads strategy` alone does. */
-export function strategyCommand(wire: Wire): Command {
-  return new Command('strategy')
+export function strategyCommand(wire: Wire): KvupCommand {
+  return new KvupCommand('strategy')
     .addCommand(
-      new Command('show')
+      new KvupCommand('show')
         .description('Show the settings of automatic VM updates, and where each comes from')
-        .addHelpText('after', manual({ examples: showExamples, codes: asksCluster }))
+        .manual({ examples: showExamples, codes: asksCluster })
         .action(wire(showWorkloadStrategy)),
       { isDefault: true },
     )
     .addCommand(setCommand(wire))
-    .addHelpText('after', manual({ examples: [...showExamples, ...change], codes: asksCluster }))
+    .manual({ examples: [...showExamples, ...change], codes: asksCluster })
 }
 
-function setCommand(wire: Wire): Command {
-  return withChangeFlags(
-    new Command('set')
-      .description('Set automatic VM updates, on KubeVirt or on the HyperConverged that owns it')
-      .option('--methods <list>', 'LiveMigrate, Evict, both separated by a comma, or none')
-      .option('--batch-size <count>', 'how many VMs Evict shuts down at a time')
-      .option('--batch-interval <duration>', 'how long it waits between two batches, such as 1m')
-      .option('--parallel-per-cluster <count>', 'how many migrations run at a time')
-      .option('--parallel-per-node <count>', 'how many of them leave the same node')
-      .option('--bandwidth <quantity>', 'bytes a second for each migration, such as 64Mi; 0 is no limit')
-      .option('--completion-timeout <duration>', 'how long a migration may take for each GiB')
-      .option('--progress-timeout <duration>', 'how long a migration may make no progress')
-      .option('--migration-network <name>', 'NetworkAttachmentDefinition to migrate over, or none'),
-    'how long to wait until KubeVirt has it',
-    '5m',
-  )
-    .addHelpText(
-      'after',
-      manual({
-        examples: change,
-        codes: [...asksCluster, 'timedOut', 'locked', 'interrupted', 'terminated'],
-      }),
-    )
+function setCommand(wire: Wire): KvupCommand {
+  return new KvupCommand('set')
+    .description('Set automatic VM updates, on KubeVirt or on the HyperConverged that owns it')
+    .option('--methods <list>', 'LiveMigrate, Evict, both separated by a comma, or none')
+    .option('--batch-size <count>', 'how many VMs Evict shuts down at a time')
+    .option('--batch-interval <duration>', 'how long it waits between two batches, such as 1m')
+    .option('--parallel-per-cluster <count>', 'how many migrations run at a time')
+    .option('--parallel-per-node <count>', 'how many of them leave the same node')
+    .option('--bandwidth <quantity>', 'bytes a second for each migration, such as 64Mi; 0 is no limit')
+    .option('--completion-timeout <duration>', 'how long a migration may take for each GiB')
+    .option('--progress-timeout <duration>', 'how long a migration may make no progress')
+    .option('--migration-network <name>', 'NetworkAttachmentDefinition to migrate over, or none')
+    .changeFlags('how long to wait until KubeVirt has it', '5m')
+    .manual({
+      examples: change,
+      codes: [...asksCluster, 'timedOut', 'locked', 'interrupted', 'terminated'],
+    })
     .action(wire(setWorkloadStrategy))
 }
 

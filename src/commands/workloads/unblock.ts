@@ -1,5 +1,4 @@
 import { narrowedLine } from '../../lib/output/kvup-words.ts'
-import { Command } from 'commander'
 import type { Context, Wire } from '../../context.ts'
 import type { Cluster } from '../../lib/kube/cluster.ts'
 import {
@@ -25,35 +24,29 @@ import { type ExitCode, usageError } from '../../lib/kube/errors.ts'
 import { workloadsAccess } from '../../lib/upgrade/roles.ts'
 import { clusterEvictionOf, ensurePlace, namespaceOf } from '../../lib/vms/vm.ts'
 import { overrideId, restoreAllLine } from '../../lib/vms/update-methods.ts'
-import { asksCluster, manual, withChangeFlags } from '../command-options.ts'
+import { asksCluster, KvupCommand } from '../command-options.ts'
 
 export interface UnblockOptions extends ChangeOptions {
   all?: boolean
 }
 
-export function unblockCommand(wire: Wire): Command {
-  return withChangeFlags(
-    new Command('unblock')
-      .argument('[vm...]', 'names of VMs in the namespace of -n')
-      .option('--all', 'every VM that blocks, in the namespace of -n or in all'),
-    'how long to try at most',
-    '10m',
-  )
-    .addHelpText(
-      'after',
-      manual({
-        examples: [
-          ['kvup workloads unblock --all --dry-run=client', 'which VMs block, and what would change on each'],
-          ['kvup workloads unblock --all', 'change them, after a question'],
-        ],
-        more:
-          'A VM that cannot be migrated and whose evictionStrategy is LiveMigrate blocks drains forever.\n' +
-          'Its evictionStrategy becomes None, and its runStrategy Always where it would not start again;\n' +
-          'kvup restore-settings resets both. It takes effect when the VM is restarted, and nothing\n' +
-          'is restarted here.',
-        codes: [...asksCluster, 'timedOut', 'locked', 'interrupted', 'terminated'],
-      }),
-    )
+export function unblockCommand(wire: Wire): KvupCommand {
+  return new KvupCommand('unblock')
+    .argument('[vm...]', 'names of VMs in the namespace of -n')
+    .option('--all', 'every VM that blocks, in the namespace of -n or in all')
+    .changeFlags('how long to try at most', '10m')
+    .manual({
+      examples: [
+        ['kvup workloads unblock --all --dry-run=client', 'which VMs block, and what would change on each'],
+        ['kvup workloads unblock --all', 'change them, after a question'],
+      ],
+      more:
+        'A VM that cannot be migrated and whose evictionStrategy is LiveMigrate blocks drains forever.\n' +
+        'Its evictionStrategy becomes None, and its runStrategy Always where it would not start again;\n' +
+        'kvup restore-settings resets both. It takes effect when the VM is restarted, and nothing\n' +
+        'is restarted here.',
+      codes: [...asksCluster, 'timedOut', 'locked', 'interrupted', 'terminated'],
+    })
     .action(wire<UnblockOptions, [string[]]>(unblock))
 }
 

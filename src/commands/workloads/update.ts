@@ -1,13 +1,6 @@
-import { Command, Option } from 'commander'
+import { Option } from 'commander'
 import type { Context, Wire } from '../../context.ts'
-import {
-  asksCluster,
-  list,
-  manual,
-  measureFlags,
-  stalledOption,
-  withChangeFlags,
-} from '../command-options.ts'
+import { asksCluster, list, measureFlags, stalledOption, KvupCommand } from '../command-options.ts'
 import { excludeFlag, paceFlags, selectionFlags, stopFlags, waveFlags } from './wave-options.ts'
 import type { UpdateOptions } from '../../lib/vms/waves/wave-run.ts'
 
@@ -22,19 +15,15 @@ const examples = [
   ['kvup workloads update -n demo --dry-run=client', 'what it would do'],
 ] as const
 
-export function updateCommand(wire: Wire): Command {
-  const command = new Command('update')
-  for (const option of [...moves, ...stopFlags(), ...stops, ...measureFlags()]) command.addOption(option)
-  return withChangeFlags(command, 'how long it may take altogether', '8d')
-    .addHelpText(
-      'after',
-      manual({
-        examples,
-        more: 'The same command continues after an interruption. A wave waits while a new alert fires.',
-        formats: ['junit', 'github'],
-        codes: [...asksCluster, 'timedOut', 'locked', 'interrupted', 'terminated'],
-      }),
-    )
+export function updateCommand(wire: Wire): KvupCommand {
+  return new KvupCommand('update')
+    .flags([...moves, ...stopFlags(), ...stops, ...measureFlags()])
+    .changeFlags('how long it may take altogether', '8d')
+    .manual({
+      examples,
+      more: 'The same command continues after an interruption. A wave waits while a new alert fires.',
+      codes: [...asksCluster, 'timedOut', 'locked', 'interrupted', 'terminated'],
+    })
     .action(wire<UpdateOptions, []>(lazyAction))
 }
 

@@ -108,22 +108,31 @@ export interface Check {
 /** What a check found; declared in releases, which knows of nothing above it. */
 export type Finding = HopFinding
 
-/** What one row says: nothing, a finding, or several. */
-type Answer = Finding | undefined | readonly Answer[]
+/** A finding in the row of its check, whose id it has unless it names another. */
+export type Found = Omit<Finding, 'id'> & { id?: string }
 
-interface CheckRow extends Omit<Check, 'assess' | 'blocks'> {
+/** What one row says: nothing, a finding, or several. */
+type Answer = Found | undefined | readonly Answer[]
+
+interface CheckRow extends Omit<Check, 'assess' | 'blocks' | 'id' | 'group'> {
   readonly blocks?: true
   assess(question: Question): Answer
 }
 
-/** A check of a row of the table. */
-export function check(row: CheckRow): Check {
-  return { blocks: false, ...row, assess: (question) => listed(row.assess(question)) }
-}
+/** Makes checks of rows of the table of a group. */
+export const checksOf =
+  (group: Group) =>
+  (id: string, row: CheckRow): Check => ({
+    blocks: false,
+    id,
+    group,
+    ...row,
+    assess: (question) => listed(row.assess(question), id),
+  })
 
-function listed(answer: Answer): readonly Finding[] {
+function listed(answer: Answer, id: string): readonly Finding[] {
   if (answer === undefined) return []
-  return 'level' in answer ? [answer] : answer.flatMap(listed)
+  return 'level' in answer ? [{ id, ...answer }] : answer.flatMap((one) => listed(one, id))
 }
 
 /** From what is installed completely to what is asked for; undefined where either is missing. */

@@ -2,6 +2,7 @@ import { type Beat, type Clock, ownClock, systemBeat, ticks } from '../kube/cloc
 import { usageError } from '../kube/errors.ts'
 import { answerIn, type Answering, collectedRows, type OpenRows, rowsIn } from './formats/answer.ts'
 import { type OutputFormat, parseOutput } from './formats/output-format.ts'
+import type { Making } from './formats/reports.ts'
 import {
   pageLines,
   LivePage,
@@ -58,6 +59,8 @@ export interface PrinterOptions {
   failureKind?: string
   /** What was called, for reports: `kvup upgrade`. */
   command?: string
+  /** For pages and tickets. */
+  making?: Making
   /** `-q`: the verdict and errors alone. */
   quiet?: boolean
   /** Reads the file of `jsonpath-file=`. */
@@ -90,6 +93,7 @@ export async function openPrinter(asked: PrinterOptions): Promise<OpenPrinter> {
     draw: page && ((lines) => story.aside(() => page.show(lines))),
     failureKind: options.failureKind ?? 'Error',
     command: options.command ?? 'kvup',
+    making: options.making ?? { version: '' },
     isQuiet: options.quiet ?? false,
   }
   const answer = await answerIn(format, how)

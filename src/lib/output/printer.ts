@@ -73,7 +73,7 @@ interface Report<T extends Document> {
 }
 
 /** Formats that only some documents have. */
-export type ReportFormat = 'junit' | 'markdown' | 'github' | 'argo-workflow'
+export type ReportFormat = 'junit' | 'markdown' | 'html' | 'github' | 'argo-workflow'
 
 /** Every state has a word and a shape: colour is never alone. Each returns the text, coloured or not. */
 export interface Paint {
@@ -178,4 +178,9 @@ export function describeError(error: unknown): DocumentError {
     ...(error.notes.length > 0 && { notes: error.notes }),
     ...(error.remedy.length > 0 && { remedy: error.remedy }),
   }
+}
+
+/** An event as a document of its own: its kind becomes `event`. */
+export function eventDocument({ kind, ...rest }: RunEvent | Observation): object {
+  return { apiVersion: 'kvup.io/v1alpha1', kind: 'Event', event: kind, ...rest }
 }

@@ -11,6 +11,8 @@ export interface HopFinding {
   objects?: readonly string[]
   /** Where an upgrade would stand still until this is mended: `virt-handler on worker-1`. It cannot succeed before, so to accept it is not offered. */
   standsAt?: string
+  /** Of a release that its manifest proves and the release data do not know: their date, `2026-08-22`. */
+  newerThan?: string
 }
 
 /** What a rule that found one thing says. */

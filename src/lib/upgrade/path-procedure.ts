@@ -1,4 +1,4 @@
-import type { Procedure, ReadContext, Step, StepState } from '../engine/step.ts'
+import type { Procedure, ReadContext, RunLimits, Step, StepState } from '../engine/step.ts'
 import type { HopFinding, Method } from '../releases/hop-findings.ts'
 import { compareVersions, type Version, versionOf } from '../releases/release-versions.ts'
 import { exitCode, KvupError } from '../kube/errors.ts'
@@ -407,6 +407,14 @@ export const idIn = (id: string, hop: string): string => `${id}-${hop}`
 export function idWithout(id: string, hops: readonly string[]): string {
   const hop = hops.find((one) => id.endsWith(`-${one}`))
   return hop === undefined ? id : id.slice(0, -hop.length - 1)
+}
+
+/** Limits that were typed for a path: at its last release no step is named by it any more. By OLM ids keep theirs. */
+export function limitsAtEnd(limits: RunLimits, { path, olm, to }: UpgradePlan): RunLimits {
+  if (path !== undefined || olm !== undefined) return limits
+  const here = (id: string) => idWithout(id, [to.text])
+  const { until, pauseBefore } = limits
+  return { ...limits, until: until && here(until), pauseBefore: pauseBefore?.map(here) }
 }
 
 /** Steps as the row of one hop: the time of the run counts for each hop anew. By OLM a hop is a release of the operator, else a minor of KubeVirt. */

@@ -1,15 +1,7 @@
+import * as kube from '../kinds.ts'
 import { groupOf, type Kind } from '../../lib/kube/object.ts'
 import { ApiError } from '../../lib/kube/errors.ts'
 import type { Store } from './store.ts'
-import {
-  ClusterRoleBindings,
-  ClusterRoles,
-  type PolicyRule,
-  type Role,
-  type RoleBinding,
-  RoleBindings,
-  Roles,
-} from '../../lib/kube/kinds/extension-kinds.ts'
 import type { Access } from '../../lib/kube/cluster.ts'
 import { forbiddenTo } from './api-refusal.ts'
 
@@ -120,28 +112,32 @@ export function decide(store: Store, caller: Caller, access: Access): Decision {
 const mayEverything = ({ groups }: Caller): boolean => groups.includes('system:masters')
 
 interface Granted {
-  readonly rules: readonly PolicyRule[]
+  readonly rules: readonly kube.PolicyRule[]
   readonly reason: string
 }
 
 /** Every rule that a caller has cluster-wide and, with a namespace, in it. */
 export function rulesFor(store: Store, caller: Caller, namespace: string | undefined): Granted[] {
-  const everywhere = bindings(store, ClusterRoleBindings, {}).filter((b) => binds(b, caller))
+  const everywhere = bindings(store, kube.ClusterRoleBindings, {}).filter((b) => binds(b, caller))
   const here =
     namespace === undefined
       ? []
-      : bindings(store, RoleBindings, { namespace }).filter((b) => binds(b, caller))
+      : bindings(store, kube.RoleBindings, { namespace }).filter((b) => binds(b, caller))
   return [...everywhere, ...here].map((binding) => ({
     rules: rulesOf(store, binding),
     reason: `RBAC: allowed by ${binding.kind} "${binding.metadata.name}${binding.metadata.namespace === undefined ? '' : `/${binding.metadata.namespace}`}" of ${binding.roleRef?.kind} "${binding.roleRef?.name}" to User "${caller.user}"`,
   }))
 }
 
-function bindings(store: Store, kind: typeof RoleBindings, where: { namespace?: string }): RoleBinding[] {
+function bindings(
+  store: Store,
+  kind: typeof kube.RoleBindings,
+  where: { namespace?: string },
+): kube.RoleBinding[] {
   return store.kinds.find(kind) ? [...store.list(kind, where).items] : []
 }
 
-function binds(binding: RoleBinding, { user, groups }: Caller): boolean {
+function binds(binding: kube.RoleBinding, { user, groups }: Caller): boolean {
   return (binding.subjects ?? []).some((subject) => {
     if (subject.kind === 'User') return subject.name === user
     if (subject.kind === 'Group') return groups.includes(subject.name)
@@ -149,16 +145,16 @@ function binds(binding: RoleBinding, { user, groups }: Caller): boolean {
   })
 }
 
-function rulesOf(store: Store, { roleRef, metadata }: RoleBinding): readonly PolicyRule[] {
+function rulesOf(store: Store, { roleRef, metadata }: kube.RoleBinding): readonly kube.PolicyRule[] {
   const name = roleRef?.name ?? ''
-  const role: Role | undefined =
+  const role: kube.Role | undefined =
     roleRef?.kind === 'ClusterRole'
-      ? store.read(ClusterRoles, { name })
-      : store.read(Roles, { name, namespace: metadata.namespace })
+      ? store.read(kube.ClusterRoles, { name })
+      : store.read(kube.Roles, { name, namespace: metadata.namespace })
   return role?.rules ?? []
 }
 
-function grants(rule: PolicyRule, access: Access): boolean {
+function grants(rule: kube.PolicyRule, access: Access): boolean {
   return (
     matches(rule.verbs, access.verb) &&
     matches(rule.apiGroups, access.group) &&
@@ -167,12 +163,12 @@ function grants(rule: PolicyRule, access: Access): boolean {
   )
 }
 
-function grantsResource({ resources = [] }: PolicyRule, { resource, subresource }: Access): boolean {
+function grantsResource({ resources = [] }: kube.PolicyRule, { resource, subresource }: Access): boolean {
   if (subresource === undefined) return matches(resources, resource)
   return matches(resources, `${resource}/${subresource}`) || resources.includes(`*/${subresource}`)
 }
 
-function grantsName({ resourceNames = [] }: PolicyRule, name = ''): boolean {
+function grantsName({ resourceNames = [] }: kube.PolicyRule, name = ''): boolean {
   return resourceNames.length === 0 || resourceNames.includes(name)
 }
 

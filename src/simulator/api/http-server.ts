@@ -137,11 +137,7 @@ function send(response: ServerResponse, { status, body, type, headers }: Answer)
 }
 
 /** Undefined for a path that is no resource which is served. */
-async function exchangeOf(
-  store: Store,
-  request: IncomingMessage,
-  caller: Caller,
-): Promise<Exchange | undefined> {
+async function exchangeOf(store: Store, request: IncomingMessage, caller: Caller) {
   const { pathname, searchParams: query } = urlOf(request)
   const body = await bodyOf(request)
   const route = resourceRoute(pathname)
@@ -156,11 +152,7 @@ function urlOf({ url = '/' }: IncomingMessage): URL {
   return new URL(url, 'http://simulator')
 }
 
-async function attendResource(
-  { store, faults }: Front,
-  exchange: Exchange,
-  response: ServerResponse,
-): Promise<void> {
+async function attendResource({ store, faults }: Front, exchange: Exchange, response: ServerResponse) {
   const { caller, method, query } = exchange
   const asked = requestOf(exchange)
   await faults?.before({ ...asked, user: caller.user })

@@ -63,11 +63,7 @@ function sameFields(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
   return a.size === b.size && [...a].every((path) => b.has(path))
 }
 
-function droppedFields(
-  mine: Owner | undefined,
-  wanted: ReadonlySet<string>,
-  others: readonly Owner[],
-): string[] {
+function droppedFields(mine: Owner | undefined, wanted: ReadonlySet<string>, others: readonly Owner[]) {
   const gone = [...(mine?.fields ?? [])].filter((path) => !within(wanted, path))
   return gone.filter((path) => !others.some(({ fields }) => within(fields, path)))
 }

@@ -1,3 +1,4 @@
+import * as kube from '../kinds.ts'
 import {
   type Access,
   type Change,
@@ -20,9 +21,8 @@ import { admin, type ApiRequest, askAggregated, type Caller, decide, perform } f
 import type { Listing, Store, Write } from './store.ts'
 import { copy, type Json, shared } from './json.ts'
 import type { Kind, KubeObject } from '../../lib/kube/object.ts'
-import { Pods } from '../../lib/kube/kinds/workload-kinds.ts'
 import { byPriority } from './kinds/custom-kinds.ts'
-import { nameSelected, shownAs, selection } from './list-options.ts'
+import { nameSelected, selection, shownAs } from './list-options.ts'
 import { callSubresource, Services } from './subresources.ts'
 import { ApiError } from '../../lib/kube/errors.ts'
 
@@ -164,9 +164,11 @@ class StoreReader implements Reader {
       ...(previous === true && { previous: 'true' }),
       ...(tailLines !== undefined && { tailLines: String(tailLines) }),
     }
-    const call = { kind: Pods, ref: pod, name: 'log', parameters }
-    const text = request(this.#client, { verb: 'get', kind: Pods, subresource: 'log', ...named(pod) }, () =>
-      callSubresource(store, caller, call),
+    const call = { kind: kube.Pods, ref: pod, name: 'log', parameters }
+    const text = request(
+      this.#client,
+      { verb: 'get', kind: kube.Pods, subresource: 'log', ...named(pod) },
+      () => callSubresource(store, caller, call),
     )
     return typeof text === 'string' ? text : JSON.stringify(text)
   }

@@ -88,10 +88,7 @@ export const accessPart = (subresource: string | undefined): string | undefined 
   subresource?.startsWith('proxy/') ? 'proxy' : subresource
 
 /** Throws 404 where there is no such Service, and 503 where nobody listens behind it. */
-function throughService(
-  store: Store,
-  { ref, path, user }: { ref: ObjectRef; path: string; user: string },
-): object | string {
+function throughService(store: Store, { ref, path, user }: { ref: ObjectRef; path: string; user: string }) {
   const name = ref.name.split(':').find((part) => part !== 'https' && part !== 'http') ?? ''
   const object = store.read(Services, { ...ref, name })
   if (!object) throw notFound(Services, name)

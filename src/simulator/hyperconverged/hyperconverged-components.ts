@@ -1,8 +1,8 @@
+import * as kube from '../kinds.ts'
 import type { Condition, Kind, KubeObject } from '../../lib/kube/object.ts'
-import type { CustomResourceDefinition } from '../../lib/kube/kinds/extension-kinds.ts'
 import { custom, type SimKind } from '../api/kinds/sim-kind.ts'
-import { type ComponentKind, pollEvery, seconds, type SelfContext } from './hyperconverged-context.ts'
-import { between, control, sameStatus } from '../machinery/controller.ts'
+import { type ComponentKind, pollEvery, type Self } from './hyperconverged-context.ts'
+import { between, control, made, sameStatus, seconds } from '../machinery/controller.ts'
 import { dated } from './hyperconverged-status.ts'
 
 /** A component beside KubeVirt that HyperConverged makes (ocp 1.5). */
@@ -53,11 +53,9 @@ export function componentKinds(): SimKind[] {
 }
 
 /** As a bundle brings it: of whatever a resource holds. */
-export function definitionOf({ apiVersion, kind, plural, namespaced }: Kind): CustomResourceDefinition {
+export function definitionOf({ apiVersion, kind, plural, namespaced }: Kind): kube.CustomResourceDefinition {
   const [group = '', version = ''] = apiVersion.split('/')
-  return {
-    apiVersion: 'apiextensions.k8s.io/v1',
-    kind: 'CustomResourceDefinition',
+  return made(kube.CustomResourceDefinitions, {
     metadata: { name: `${plural}.${group}` },
     spec: {
       group,
@@ -65,7 +63,7 @@ export function definitionOf({ apiVersion, kind, plural, namespaced }: Kind): Cu
       names: { kind, plural, singular: kind.toLowerCase() },
       versions: [{ name: version, served: true, storage: true, schema, subresources: { status: {} } }],
     },
-  }
+  })
 }
 
 const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } }
@@ -73,7 +71,7 @@ const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unkno
 type Status = NonNullable<ComponentResource['status']>
 
 /** The operator of a component: brings it to its own version within a quarter of a minute or so, and says what it says of itself. */
-export function runComponentOperator(cx: SelfContext, { kind, name }: Component): Promise<void> {
+export function runComponentOperator(cx: Self, { kind, name }: Component): Promise<void> {
   const takes = between(cx.random, 10_000, 20_000)
   const ref = { name, ...(kind.namespaced ? { namespace: cx.self.namespace } : {}) }
   return control(cx, [{ kind }], async () => {
@@ -91,11 +89,7 @@ export function runComponentOperator(cx: SelfContext, { kind, name }: Component)
 }
 
 /** Ms until it is at this version; it has begun when its targetVersion says so. */
-function timeLeft(
-  cx: SelfContext,
-  { observedVersion, targetVersion, conditions }: Status,
-  takes: number,
-): number {
+function timeLeft(cx: Self, { observedVersion, targetVersion, conditions }: Status, takes: number): number {
   const { version } = cx.self
   if (observedVersion === version) return 0
   if (targetVersion !== version) return takes
@@ -104,7 +98,7 @@ function timeLeft(
   return Math.max(0, began + takes - cx.clock.now().getTime())
 }
 
-function versions({ self }: SelfContext, { observedVersion }: Status, left: number): Status {
+function versions({ self }: Self, { observedVersion }: Status, left: number): Status {
   const { version } = self
   const observed = left === 0 ? version : observedVersion
   return {
@@ -114,7 +108,7 @@ function versions({ self }: SelfContext, { observedVersion }: Status, left: numb
   }
 }
 
-function conditionsOf(cx: SelfContext, component: string, { observedVersion }: Status): Condition[] {
+function conditionsOf(cx: Self, component: string, { observedVersion }: Status): Condition[] {
   const { version } = cx.self
   const under = observedVersion !== version
   const message =

@@ -1,7 +1,6 @@
-import type { Pod } from '../../lib/kube/kinds/workload-kinds.ts'
-import type { ControllerContext } from '../machinery/controller.ts'
+import * as kube from '../kinds.ts'
+import { type ControllerContext, seconds } from '../machinery/controller.ts'
 import type { Faults } from '../machinery/machinery-faults.ts'
-import { OperatorConditions } from '../../lib/kube/kinds/operator-kinds.ts'
 import type { Condition } from '../../lib/kube/object.ts'
 
 /** What a process of a bundle's operators knows of itself, by its environment. */
@@ -17,7 +16,7 @@ interface OperatorSelf {
   condition: string | undefined
 }
 
-function operatorSelf({ metadata, spec }: Pod): OperatorSelf {
+function operatorSelf({ metadata, spec }: kube.Pod): OperatorSelf {
   const [container] = spec?.containers ?? []
   const env = new Map((container?.env ?? []).map(({ name, value }) => [name, value]))
   return {
@@ -30,28 +29,21 @@ function operatorSelf({ metadata, spec }: Pod): OperatorSelf {
 }
 
 /** One of the operators that a bundle of HyperConverged installs, at work. */
-export interface SelfContext extends ControllerContext {
+export interface Self extends ControllerContext {
   readonly self: OperatorSelf
   readonly faults: Faults<HyperConvergedFaults>
 }
 
 export function selfContext(
   cx: ControllerContext,
-  pod: Pod,
+  pod: kube.Pod,
   faults: Faults<HyperConvergedFaults>,
-): SelfContext {
+): Self {
   return { ...cx, self: operatorSelf(pod), faults }
 }
 
 /** How often what has no event of its own (a fault, a time) is looked at, in ms. */
 export const pollEvery = 10_000
-
-/** RFC 3339 in whole seconds. */
-export const seconds = ({ clock }: Pick<ControllerContext, 'clock'>): string =>
-  clock
-    .now()
-    .toISOString()
-    .replace(/\.\d+Z$/, 'Z')
 
 type Said = Pick<Condition, 'status' | 'reason' | 'message'>
 
@@ -71,10 +63,10 @@ export const upgradeable = {
 } as const
 
 /** Writes it into its OperatorCondition; nothing where that says so already, is not there yet, or OLM does not run it. */
-export async function sayUpgradeable(cx: SelfContext, said: Said): Promise<void> {
+export async function sayUpgradeable(cx: Self, said: Said): Promise<void> {
   const { condition: name, namespace } = cx.self
   if (name === undefined) return
-  const found = await cx.reader.get(OperatorConditions, { name, namespace })
+  const found = await cx.reader.get(kube.OperatorConditions, { name, namespace })
   if (found.is !== 'object') return
   const before = found.object.spec?.conditions ?? []
   const last = before.find(({ type }) => type === 'Upgradeable')
@@ -82,7 +74,7 @@ export async function sayUpgradeable(cx: SelfContext, said: Said): Promise<void>
   const since = last?.status === said.status ? last.lastTransitionTime : undefined
   const next: Condition = { type: 'Upgradeable', ...said, lastTransitionTime: since ?? seconds(cx) }
   const conditions = [...before.filter(({ type }) => type !== 'Upgradeable'), next]
-  await cx.writer.mergePatch(OperatorConditions, { name, namespace }, { spec: { conditions } })
+  await cx.writer.mergePatch(kube.OperatorConditions, { name, namespace }, { spec: { conditions } })
 }
 
 const says = (last: Condition, { status, reason, message }: Said): boolean =>

@@ -1,10 +1,9 @@
-import type { CustomResourceDefinition } from '../../lib/kube/kinds/extension-kinds.ts'
+import * as kube from '../kinds.ts'
 import { atVersion, type KubeObject } from '../../lib/kube/object.ts'
 import { at, copy, isJson, type Json } from '../api/json.ts'
 import { custom, type SimKind, versionOf } from '../api/kinds/sim-kind.ts'
-import { type HyperConverged, HyperConvergeds } from '../../lib/kube/kinds/operator-kinds.ts'
-import type { KubeVirt } from '../../lib/kube/kinds/kubevirt-kinds.ts'
 import { byPriority } from '../api/kinds/custom-kinds.ts'
+import { made } from '../machinery/controller.ts'
 
 /** Names that HyperConverged gives (ocp 1.1, 1.6). */
 export const names = {
@@ -67,7 +66,7 @@ function versioningOf({ stored, conversion }: HyperConvergedShape): NonNullable<
 }
 
 /** As the definition that is there now says it. */
-export function shapeOf({ spec = {} }: CustomResourceDefinition): HyperConvergedShape {
+export function shapeOf({ spec = {} }: kube.CustomResourceDefinition): HyperConvergedShape {
   const { versions = [], conversion } = spec
   const served = versions.filter((version) => version.served === true).map(({ name }) => known(name))
   const stored = known(versions.find(({ storage }) => storage === true)?.name ?? '')
@@ -116,7 +115,7 @@ const uid = 'c0ffee00-0000-4000-8000-000000000001'
 
 /** Has to be there before the CRD, which knows nothing of what its versions default. */
 export function hyperConvergedKind(shape: HyperConvergedShape): SimKind {
-  return custom(atVersion(HyperConvergeds, shape.stored), {
+  return custom(atVersion(kube.HyperConvergeds, shape.stored), {
     shortNames: ['hco', 'hcos'],
     versions: byPriority(shape.served),
     versioning: versioningOf(shape),
@@ -133,7 +132,7 @@ export function hyperConvergedObject(
   const given = { workloadUpdateStrategy: chosen }
   const hyperconverged: KubeObject & { spec: object } = {
     apiVersion,
-    kind: HyperConvergeds.kind,
+    kind: kube.HyperConvergeds.kind,
     metadata: { name, namespace, uid },
     spec: shape.stored === 'v1' ? { virtualization: given } : given,
   }
@@ -141,11 +140,14 @@ export function hyperConvergedObject(
 }
 
 /** As its operator marks what it made. */
-export function ownedByHyperConverged(kubevirt: KubeVirt, { stored }: HyperConvergedShape): KubeVirt {
+export function ownedByHyperConverged(
+  kubevirt: kube.KubeVirt,
+  { stored }: HyperConvergedShape,
+): kube.KubeVirt {
   const apiVersion = `hco.kubevirt.io/${stored}`
   const owner = {
     apiVersion,
-    kind: HyperConvergeds.kind,
+    kind: kube.HyperConvergeds.kind,
     name,
     uid,
     controller: true,
@@ -163,18 +165,16 @@ export function hyperConvergedDefinition({
   stored,
   served,
   conversion,
-}: HyperConvergedShape): CustomResourceDefinition {
-  return {
-    apiVersion: 'apiextensions.k8s.io/v1',
-    kind: 'CustomResourceDefinition',
+}: HyperConvergedShape): kube.CustomResourceDefinition {
+  return made(kube.CustomResourceDefinitions, {
     metadata: { name: names.definition },
     spec: {
       group: 'hco.kubevirt.io',
       scope: 'Namespaced',
       conversion: { strategy: conversion },
       names: {
-        kind: HyperConvergeds.kind,
-        plural: HyperConvergeds.plural,
+        kind: kube.HyperConvergeds.kind,
+        plural: kube.HyperConvergeds.plural,
         singular: 'hyperconverged',
         listKind: 'HyperConvergedList',
         shortNames: ['hco', 'hcos'],
@@ -187,16 +187,19 @@ export function hyperConvergedDefinition({
         subresources: { status: {} },
       })),
     },
-  }
+  })
 }
 
 /** What a HyperConverged says of VMs, wherever its version has it (hco 2). */
-export function virtualizationOf({ apiVersion, spec = {} }: HyperConverged): Json {
+export function virtualizationOf({ apiVersion, spec = {} }: kube.HyperConverged): Json {
   return versionOf(apiVersion) === 'v1' ? jsonOf(spec['virtualization']) : { ...spec }
 }
 
 /** How VMs follow, as it is passed on to KubeVirt: an empty list of methods as none at all (hco 5). */
-export function passedOn(hyperconverged: HyperConverged): { workloadUpdateStrategy: Json; migrations: Json } {
+export function passedOn(hyperconverged: kube.HyperConverged): {
+  workloadUpdateStrategy: Json
+  migrations: Json
+} {
   const from = virtualizationOf(hyperconverged)
   const { workloadUpdateMethods, ...batches } = jsonOf(from['workloadUpdateStrategy'])
   const empty = !Array.isArray(workloadUpdateMethods) || workloadUpdateMethods.length === 0

@@ -1,7 +1,7 @@
 import type { Condition, Kind, KubeObject } from '../../lib/kube/object.ts'
 import type { HyperConverged } from '../../lib/kube/kinds/operator-kinds.ts'
-import { sameStatus } from '../machinery/controller.ts'
-import { seconds, type SelfContext } from './hyperconverged-context.ts'
+import { claim, sameStatus, seconds } from '../machinery/controller.ts'
+import type { Self } from './hyperconverged-context.ts'
 
 interface Said {
   readonly conditions: readonly Condition[]
@@ -13,7 +13,7 @@ interface Said {
 
 /** Writes the status of the HyperConverged (ocp 1.5); nothing where it says that already. */
 export async function report(
-  cx: SelfContext,
+  cx: Self,
   kind: Kind<HyperConverged>,
   hyperconverged: HyperConverged,
   { conditions, upgrading, version, objects, ...more }: Said,
@@ -153,46 +153,31 @@ export function troubleOf(all: readonly Told[]): Trouble {
   return trouble
 }
 
+/** What a component may say of itself that is trouble, and how that is called; progress comes before what it says of Upgradeable itself. */
+const kindsOfTrouble = [
+  ['Degraded', 'True', 'Degraded', 'degraded'],
+  ['Available', 'False', 'NotAvailable', 'not available'],
+  ['Progressing', 'True', 'Progressing', 'progressing'],
+  ['Upgradeable', 'False', 'NotUpgradeable', 'not upgradeable'],
+] as const
+
 function tell(trouble: Map<string, Condition>, { component, conditions }: Told): void {
   if (conditions.length === 0) return tellOfNone(trouble, component)
-  const put = (condition: Condition): unknown => trouble.set(condition.type, condition)
-  const says = (type: string, status: string) =>
-    conditions.find((c) => c.type === type && c.status === status)
-  const words = (what: string, { message = '' }: Condition) => `${component} is ${what}: ${message}`
-  const degradedCondition = says('Degraded', 'True')
-  if (degradedCondition)
-    put({
-      type: 'Degraded',
-      status: 'True',
-      reason: `${component}Degraded`,
-      message: words('degraded', degradedCondition),
-    })
-  const unavailable = says('Available', 'False')
-  if (unavailable) {
-    const message = words('not available', unavailable)
-    put({ type: 'Available', status: 'False', reason: `${component}NotAvailable`, message })
+  for (const [type, status, suffix, words] of kindsOfTrouble) {
+    const said = conditions.find((c) => c.type === type && c.status === status)
+    if (!said) continue
+    const because = [`${component}${suffix}`, `${component} is ${words}: ${said.message ?? ''}`] as const
+    trouble.set(type, claim(type, status, ...because))
+    if (type === 'Progressing' && !trouble.has('Upgradeable'))
+      trouble.set('Upgradeable', claim('Upgradeable', 'False', ...because))
   }
-  const progressing = says('Progressing', 'True')
-  if (progressing) tellOfProgress(trouble, component, words('progressing', progressing))
-  const held = says('Upgradeable', 'False')
-  if (held) {
-    const message = words('not upgradeable', held)
-    put({ type: 'Upgradeable', status: 'False', reason: `${component}NotUpgradeable`, message })
-  }
-}
-
-function tellOfProgress(trouble: Map<string, Condition>, component: string, message: string): void {
-  const reason = `${component}Progressing`
-  trouble.set('Progressing', { type: 'Progressing', status: 'True', reason, message })
-  if (!trouble.has('Upgradeable'))
-    trouble.set('Upgradeable', { type: 'Upgradeable', status: 'False', reason, message })
 }
 
 function tellOfNone(trouble: Map<string, Condition>, component: string): void {
-  const because = { reason: `${component}Conditions`, message: `${component} resource has no conditions` }
-  trouble.set('Available', { type: 'Available', status: 'False', ...because })
-  trouble.set('Progressing', { type: 'Progressing', status: 'True', ...because })
-  trouble.set('Upgradeable', { type: 'Upgradeable', status: 'False', ...because })
+  const because = [`${component}Conditions`, `${component} resource has no conditions`] as const
+  trouble.set('Available', claim('Available', 'False', ...because))
+  trouble.set('Progressing', claim('Progressing', 'True', ...because))
+  trouble.set('Upgradeable', claim('Upgradeable', 'False', ...because))
 }
 
 /** Annotations on a HyperConverged that patch what it makes of a component (ocp 1.5). */
@@ -218,11 +203,11 @@ export function patchIn({ metadata }: KubeObject, annotation: PatchAnnotation): 
 function taintedCondition(hyperconverged: KubeObject): Condition[] {
   if (annotations.every((annotation) => patchIn(hyperconverged, annotation).length === 0)) return []
   return [
-    {
-      type: 'TaintedConfiguration',
-      status: 'True',
-      reason: 'UnsupportedFeatureAnnotation',
-      message: 'Unsupported feature was activated via an HCO annotation',
-    },
+    claim(
+      'TaintedConfiguration',
+      'True',
+      'UnsupportedFeatureAnnotation',
+      'Unsupported feature was activated via an HCO annotation',
+    ),
   ]
 }

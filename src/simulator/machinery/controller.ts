@@ -1,11 +1,12 @@
-import type { Reader, Ref, Where, Writer } from '../../lib/kube/cluster.ts'
-import type { Kind, KubeObject } from '../../lib/kube/object.ts'
+import * as kube from '../kinds.ts'
+import type { DeepPartial, Reader, Ref, Where, Writer } from '../../lib/kube/cluster.ts'
+import type { Condition, Kind, KubeObject, Metadata } from '../../lib/kube/object.ts'
 import type { Clock } from '../../lib/kube/clock.ts'
 import { ApiError } from '../../lib/kube/errors.ts'
-import { type Event, Events } from '../../lib/kube/kinds/core-kinds.ts'
 import { wakeAfter } from '../simulated-clock.ts'
 import { isDeepStrictEqual } from 'node:util'
 import { createHash } from 'node:crypto'
+import { timestamp } from '../api/object-lifecycle.ts'
 
 /** What a controller may touch: the API like any other client, time and luck. All of it ends with `signal`. */
 export interface ControllerContext {
@@ -36,8 +37,11 @@ interface Changing {
   onChange(tell: () => void, signal: AbortSignal): void
 }
 
-/** What to do about the state of things; the result is after how many ms to look again without any change. */
-type Reconcile = () => Promise<number | undefined>
+/** After how many ms to look again without any change; nothing: not before one comes. */
+export type Again = number | undefined | void
+
+/** What to do about the state of things. */
+type Reconcile = () => Promise<Again>
 
 /** How long a refused or failed call is left alone: longer and longer. */
 const backOff = { shortest: 1000, longest: 16_000 }
@@ -88,7 +92,7 @@ type Outcome = { ok: true; again: number | undefined } | { ok: false }
 /** Reconciles; an answer of the API that says no, or no answer, is tried again later. Anything else is a bug. */
 async function attempt(cx: Pick<ControllerContext, 'signal'>, reconcile: Reconcile): Promise<Outcome> {
   try {
-    return { ok: true, again: await reconcile() }
+    return { ok: true, again: (await reconcile()) ?? undefined }
   } catch (error) {
     if (cx.signal.aborted) return { ok: true, again: undefined }
     if (error instanceof ApiError) return { ok: false }
@@ -138,7 +142,7 @@ function refOf(key: string): Ref {
 }
 
 /** Begins a pass over these keys; the result is what to do about each of them. */
-type BeginPass = (keys: readonly string[]) => Promise<(ref: Ref) => Promise<number | undefined>>
+type BeginPass = (keys: readonly string[]) => Promise<(ref: Ref) => Promise<Again>>
 
 /**
  * Reconciles one object at a time: every one that is there once all watches have told what there is, and from then on those that a change rings. Keys that are rung together
@@ -180,17 +184,12 @@ async function ringKeys(
   })
 }
 
-async function playPass(
-  cx: Omit<ControllerContext, 'wakes'>,
-  queue: KeyQueue,
-  begin: BeginPass,
-): Promise<void> {
+async function playPass(cx: Omit<ControllerContext, 'wakes'>, queue: KeyQueue, begin: BeginPass) {
   const keys = queue.take()
   if (keys.length === 0) return
   let reconcile: Awaited<ReturnType<BeginPass>> | undefined
   const began = await attempt(cx, async () => {
     reconcile = await begin(keys)
-    return undefined
   })
   for (const key of keys) {
     if (cx.signal.aborted) return
@@ -336,29 +335,19 @@ export class ChangeSignal {
   }
 }
 
-interface Occurrence {
-  type: 'Normal' | 'Warning'
-  reason: string
-  message: string
-  /** The component that tells: `kubelet`, `replicaset-controller`. */
-  by: string
-}
+/** What an Event tells: its type, a reason in one word, and a sentence. */
+type Occurrence = readonly [type: 'Normal' | 'Warning', reason: string, message: string]
 
-/** Writes an Event about an object. */
+/** Writes an Event about an object; `by` is the component that tells: `kubelet`, `replicaset-controller`. */
 export async function recordEvent(
   cx: ControllerContext,
   about: KubeObject,
-  occurrence: Occurrence,
+  by: string,
+  [type, reason, message]: Occurrence,
 ): Promise<void> {
-  const { type, reason, message, by } = occurrence
   const { name, namespace = 'default', uid } = about.metadata
-  const at = cx.clock
-    .now()
-    .toISOString()
-    .replace(/\.\d+Z$/, 'Z')
-  const event: Event = {
-    apiVersion: 'v1',
-    kind: 'Event',
+  const at = seconds(cx)
+  const event: kube.Event = made(kube.Events, {
     metadata: { name: `${name}.${nameSuffix(cx.random)}${nameSuffix(cx.random)}`, namespace },
     involvedObject: {
       apiVersion: about.apiVersion,
@@ -374,9 +363,40 @@ export async function recordEvent(
     firstTimestamp: at,
     lastTimestamp: at,
     source: { component: by },
-  }
-  await cx.writer.create(Events, event)
+  })
+  await cx.writer.create(kube.Events, event)
 }
+
+/** Merges a status into an object that was read, where it says something new. True when it wrote. */
+export async function mergeStatus<T extends KubeObject & { status?: object }>(
+  cx: Pick<ControllerContext, 'writer'>,
+  kind: Kind<T>,
+  { metadata, status: before }: T,
+  status: T['status'] = {},
+): Promise<boolean> {
+  if (sameStatus(before, status)) return false
+  await cx.writer.mergePatch(kind, metadata, { status } as DeepPartial<T>, 'status')
+  return true
+}
+
+/** An object of that kind; what is undefined in its metadata is as good as absent. */
+export const made = <T extends KubeObject>({ apiVersion, kind }: Kind<T>, parts: Parts<T>): T =>
+  ({ apiVersion, kind, ...parts }) as unknown as T
+
+type Parts<T> = Omit<T, keyof KubeObject> & { metadata: { [K in keyof Metadata]?: Metadata[K] | undefined } }
+
+/** A condition that is to be true from now on; when it changed last is for who writes it to say. */
+export const claim = (
+  type: string,
+  status: Condition['status'],
+  reason?: string,
+  message?: string,
+): Condition => ({
+  type,
+  status,
+  ...(reason !== undefined && { reason }),
+  ...(message !== undefined && { message }),
+})
 
 /** True when writing `wanted` over what is there would change nothing. */
 export function sameStatus(there: object | undefined, wanted: object): boolean {
@@ -385,6 +405,9 @@ export function sameStatus(there: object | undefined, wanted: object): boolean {
     isDeepStrictEqual((now as Record<string, unknown>)[key], value),
   )
 }
+
+/** Now, RFC 3339 in whole seconds, as status fields have it. */
+export const seconds = ({ clock }: Pick<ControllerContext, 'clock'>): string => timestamp(clock.now())
 
 const letters = 'bcdfghjklmnpqrstvwxz2456789'
 

@@ -1,12 +1,6 @@
-import {
-  type Container,
-  type ContainerState,
-  type ContainerStatus,
-  type Pod,
-  Pods,
-} from '../../lib/kube/kinds/workload-kinds.ts'
+import * as kube from '../kinds.ts'
 import { ApiError } from '../../lib/kube/errors.ts'
-import { between, type ControllerContext, recordEvent, untilAborted } from './controller.ts'
+import { between, type ControllerContext, recordEvent, seconds, untilAborted } from './controller.ts'
 import { isOver, terminationFinalizer } from './owned-pods.ts'
 import { type Faults, hits, type MachineryFaults } from './machinery-faults.ts'
 import type { Condition } from '../../lib/kube/object.ts'
@@ -26,7 +20,7 @@ export async function runKubelet(cx: KubeletContext): Promise<void> {
     for (const { stop } of lives.values()) stop.abort(cx.signal.reason)
   })
   await untilAborted(cx.signal, async () => {
-    for await (const change of cx.reader.watch(Pods, {}, cx.signal)) {
+    for await (const change of cx.reader.watch(kube.Pods, {}, cx.signal)) {
       if (cx.signal.aborted) return
       if (change.type === 'deleted') forget(lives, change.object)
       else if (change.type === 'added' || change.type === 'modified') attend(cx, lives, change.object)
@@ -36,13 +30,13 @@ export async function runKubelet(cx: KubeletContext): Promise<void> {
 
 const through: PodRun = { ending: false, stop: new AbortController() }
 
-function forget(lives: Map<string, PodRun>, { metadata }: Pod): void {
+function forget(lives: Map<string, PodRun>, { metadata }: kube.Pod): void {
   const uid = metadata.uid ?? ''
   lives.get(uid)?.stop.abort()
   lives.delete(uid)
 }
 
-function attend(cx: KubeletContext, lives: Map<string, PodRun>, pod: Pod): void {
+function attend(cx: KubeletContext, lives: Map<string, PodRun>, pod: kube.Pod): void {
   const uid = pod.metadata.uid ?? ''
   const life = lives.get(uid)
   if (pod.metadata.deletionTimestamp !== undefined) {
@@ -69,12 +63,12 @@ function begin(cx: KubeletContext, life: (cx: KubeletContext) => Promise<void>):
 }
 
 /** What a pod's container runs. Resolves with its exit code, or with undefined when it goes on until `signal`. */
-export type Program = (pod: Pod, signal: AbortSignal) => Promise<number | undefined>
+export type Program = (pod: kube.Pod, signal: AbortSignal) => Promise<number | undefined>
 
 interface KubeletContext extends ControllerContext {
   readonly faults: Faults<MachineryFaults>
   /** What a pod runs, if it is more than a name in a list. */
-  readonly programOf: (pod: Pod) => Program | undefined
+  readonly programOf: (pod: kube.Pod) => Program | undefined
   /** Told of an error that is a bug of the simulator. */
   readonly broken: (error: unknown) => void
 }
@@ -88,12 +82,12 @@ const longestBackOff = 300_000
  * A pod's life on its node, from the pull of its images to the end of its program, or to its deadline, counted from the kubelet's first sight
  * of it. `cx.signal` ends with the pod.
  */
-async function livePod(cx: KubeletContext, pod: Pod): Promise<void> {
+async function livePod(cx: KubeletContext, pod: kube.Pod): Promise<void> {
   const limit = pod.spec?.activeDeadlineSeconds
   await (limit === undefined ? goOn(cx, pod) : goOnFor(cx, pod, limit))
 }
 
-async function goOnFor(cx: KubeletContext, pod: Pod, limit: number): Promise<void> {
+async function goOnFor(cx: KubeletContext, pod: kube.Pod, limit: number): Promise<void> {
   const over = new AbortController()
   const signal = AbortSignal.any([cx.signal, over.signal])
   const deadline = cx.clock.sleep(limit * 1000, signal).then(() => true)
@@ -102,7 +96,7 @@ async function goOnFor(cx: KubeletContext, pod: Pod, limit: number): Promise<voi
     over.abort()
     void Promise.allSettled([life, deadline])
   })
-  if (isLate) await cx.writer.mergePatch(Pods, pod.metadata, { status: exceeded }, 'status')
+  if (isLate) await cx.writer.mergePatch(kube.Pods, pod.metadata, { status: exceeded }, 'status')
 }
 
 const exceeded = {
@@ -111,11 +105,11 @@ const exceeded = {
   message: 'Pod was active on the node longer than the specified deadline',
 } as const
 
-async function goOn(cx: KubeletContext, pod: Pod): Promise<void> {
+async function goOn(cx: KubeletContext, pod: kube.Pod): Promise<void> {
   let now = pod
   const become = async (stage: Stage): Promise<void> => {
     const status = podStatus(now, stage, seconds(cx))
-    now = await cx.writer.mergePatch(Pods, pod.metadata, { status }, 'status')
+    now = await cx.writer.mergePatch(kube.Pods, pod.metadata, { status }, 'status')
   }
   if (!isServing(pod)) {
     await nodeAnswers(cx, pod)
@@ -127,54 +121,39 @@ async function goOn(cx: KubeletContext, pod: Pod): Promise<void> {
 }
 
 type Become = (stage: Stage) => Promise<void>
-const isServing = ({ status }: Pod): boolean =>
+const isServing = ({ status }: kube.Pod): boolean =>
   status?.containerStatuses?.every((c) => c.ready === true) ?? false
-const seconds = (cx: ControllerContext): string =>
-  cx.clock
-    .now()
-    .toISOString()
-    .replace(/\.\d+Z$/, 'Z')
-const imagesOf = ({ spec }: Pod): string[] => (spec?.containers ?? []).map((c) => c.image ?? '')
+const imagesOf = ({ spec }: kube.Pod): string[] => (spec?.containers ?? []).map((c) => c.image ?? '')
 const waiting = (reason: string, message?: string): Stage => ({
   phase: 'Pending',
   ready: false,
   state: { waiting: { reason, ...(message === undefined ? {} : { message }) } },
 })
 
-async function nodeAnswers(cx: KubeletContext, { spec }: Pod): Promise<void> {
+async function nodeAnswers(cx: KubeletContext, { spec }: kube.Pod): Promise<void> {
   const silent = (): boolean => cx.faults.on.notReady?.includes(spec?.nodeName ?? '') ?? false
   while (silent()) await cx.clock.sleep(pollEvery, cx.signal)
 }
 
 /** ErrImagePull, then ImagePullBackOff with longer and longer pauses, for as long as the image is missing (facts 2.4). */
-async function pullImages(cx: KubeletContext, pod: Pod, become: Become): Promise<void> {
+async function pullImages(cx: KubeletContext, pod: kube.Pod, become: Become): Promise<void> {
   const missing = () => imagesOf(pod).find((image) => pullRefusal(cx, pod, image) !== undefined)
   await cx.clock.sleep(between(cx.random, 300, 800) + (cx.faults.on.pullsTake ?? 0), cx.signal)
   let pause = 10_000
   for (let image = missing(); image !== undefined; image = missing()) {
     const message = `failed to pull and unpack image "${image}": ${pullRefusal(cx, pod, image)}`
     await become(waiting('ErrImagePull', message))
-    await recordEvent(cx, pod, {
-      type: 'Warning',
-      reason: 'Failed',
-      message: `Failed to pull image "${image}": ${message}`,
-      by,
-    })
+    await recordEvent(cx, pod, by, ['Warning', 'Failed', `Failed to pull image "${image}": ${message}`])
     await cx.clock.sleep(3000, cx.signal)
     await become(waiting('ImagePullBackOff', `Back-off pulling image "${image}"`))
-    await recordEvent(cx, pod, {
-      type: 'Normal',
-      reason: 'BackOff',
-      message: `Back-off pulling image "${image}"`,
-      by,
-    })
+    await recordEvent(cx, pod, by, ['Normal', 'BackOff', `Back-off pulling image "${image}"`])
     await cx.clock.sleep(pause, cx.signal)
     pause = Math.min(pause * 2, longestBackOff)
   }
 }
 
 /** In the words of containerd; undefined where the image is there. */
-function pullRefusal({ faults }: KubeletContext, { spec }: Pod, image: string): string | undefined {
+function pullRefusal({ faults }: KubeletContext, { spec }: kube.Pod, image: string): string | undefined {
   if (faults.on.pullsFailOn?.includes(spec?.nodeName ?? '') === false) return undefined
   if (hits(faults.on.unpullable, image)) return faults.on.pullWords ?? 'not found'
   const denied = 'failed to authorize: failed to fetch oauth token: unexpected status: 401 Unauthorized'
@@ -182,7 +161,7 @@ function pullRefusal({ faults }: KubeletContext, { spec }: Pod, image: string): 
 }
 
 /** False when it ended for good. */
-async function start(cx: KubeletContext, pod: Pod, become: Become): Promise<boolean> {
+async function start(cx: KubeletContext, pod: kube.Pod, become: Become): Promise<boolean> {
   let startedAt = seconds(cx)
   const crashes = () => imagesOf(pod).some((image) => hits(cx.faults.on.crashing, image))
   if (hasNothingToRun(pod)) {
@@ -210,12 +189,12 @@ async function start(cx: KubeletContext, pod: Pod, become: Become): Promise<bool
 }
 
 /** The programs of the images that are played lie in /usr/bin. */
-const hasNothingToRun = ({ spec }: Pod): boolean =>
+const hasNothingToRun = ({ spec }: kube.Pod): boolean =>
   spec?.containers?.some(({ command: [program = ''] = [] }) => /^\/(?!usr\/|bin\/)/.test(program)) ?? false
 
 async function crash(
   cx: KubeletContext,
-  pod: Pod,
+  pod: kube.Pod,
   become: Become,
   { restarts, startedAt }: { restarts: number; startedAt: string },
 ): Promise<void> {
@@ -227,7 +206,7 @@ async function crash(
   const state = { waiting: { reason: 'CrashLoopBackOff', message } }
   await become({ phase: 'Running', ready: false, restartCount: restarts, lastState, state })
   const text = `Back-off restarting failed container ${name} in pod ${pod.metadata.name}`
-  await recordEvent(cx, pod, { type: 'Warning', reason: 'BackOff', message: text, by })
+  await recordEvent(cx, pod, by, ['Warning', 'BackOff', text])
   await cx.clock.sleep(pause, cx.signal)
   await become({
     phase: 'Running',
@@ -238,7 +217,7 @@ async function crash(
   })
 }
 
-async function runProgram(cx: KubeletContext, pod: Pod, become: Become): Promise<void> {
+async function runProgram(cx: KubeletContext, pod: kube.Pod, become: Become): Promise<void> {
   const exitCode = await cx.programOf(pod)?.(pod, cx.signal)
   if (pod.spec?.restartPolicy !== 'Never' || exitCode === undefined) return
   const startedAt = pod.status?.startTime ?? seconds(cx)
@@ -248,26 +227,26 @@ async function runProgram(cx: KubeletContext, pod: Pod, become: Become): Promise
 }
 
 /** The end of a deleted pod: its containers get half a second, its node has to answer. */
-async function endPod(cx: KubeletContext, pod: Pod): Promise<void> {
+async function endPod(cx: KubeletContext, pod: kube.Pod): Promise<void> {
   if (pod.spec?.nodeName !== undefined) {
     await nodeAnswers(cx, pod)
     await cx.clock.sleep(between(cx.random, 400, 600), cx.signal)
   }
   const finalizers = (pod.metadata.finalizers ?? []).filter((f) => f !== terminationFinalizer)
-  await cx.writer.mergePatch(Pods, pod.metadata, { metadata: { finalizers } })
+  await cx.writer.mergePatch(kube.Pods, pod.metadata, { metadata: { finalizers } })
 }
 
 /** Where the containers of a pod stand; all of a pod's containers are taken to go the same way. */
 interface Stage {
   phase: 'Pending' | 'Running' | 'Succeeded' | 'Failed'
-  state: ContainerState
+  state: kube.ContainerState
   ready: boolean
-  lastState?: ContainerState
+  lastState?: kube.ContainerState
   restartCount?: number
 }
 
 /** The status of a pod at a stage, as a kubelet would write it. `now` is RFC 3339 in whole seconds. */
-export function podStatus(pod: Pod, stage: Stage, now: string): NonNullable<Pod['status']> {
+export function podStatus(pod: kube.Pod, stage: Stage, now: string): NonNullable<kube.Pod['status']> {
   const ready = conditionsAt(pod, stage, now)
   return {
     ...pod.status,
@@ -279,7 +258,7 @@ export function podStatus(pod: Pod, stage: Stage, now: string): NonNullable<Pod[
   }
 }
 
-function containerStatus(container: Container, stage: Stage): ContainerStatus {
+function containerStatus(container: kube.Container, stage: Stage): kube.ContainerStatus {
   const image = container.image ?? ''
   const running = stage.state.running !== undefined
   return {
@@ -297,7 +276,7 @@ function containerStatus(container: Container, stage: Stage): ContainerStatus {
 /** virt-controller migrates no VM whose image has no digest. */
 const imageId = (image: string): string => `docker-pullable://${image}@sha256:${'0'.repeat(64)}`
 
-function conditionsAt(pod: Pod, { phase, ready }: Stage, now: string): Condition[] {
+function conditionsAt(pod: kube.Pod, { phase, ready }: Stage, now: string): Condition[] {
   const over = phase === 'Succeeded' || phase === 'Failed'
   const reason = over ? 'PodCompleted' : 'ContainersNotReady'
   const word = ready ? 'True' : 'False'
@@ -314,7 +293,7 @@ function conditionsAt(pod: Pod, { phase, ready }: Stage, now: string): Condition
   return wanted.map(timed)
 }
 
-function addressOf({ metadata }: Pod): string {
+function addressOf({ metadata }: kube.Pod): string {
   let sum = 7
   for (let i = 0; i < metadata.name.length; i++) sum = (sum * 31 + metadata.name.charCodeAt(i)) % 65_025
   return `10.244.${Math.floor(sum / 255)}.${(sum % 255) + 1}`
@@ -337,11 +316,11 @@ export class PodLogs {
 
 /** What `kubectl logs` shows: what the program said, and of a container that ended why. */
 export function servePodLogs(store: Store, logs: PodLogs): void {
-  store.onSubresource(Pods, 'log', (call) => logOf(call, logs))
+  store.onSubresource(kube.Pods, 'log', (call) => logOf(call, logs))
 }
 
 function logOf({ object, parameters }: SubresourceCall, logs: PodLogs): string {
-  const pod: Pod = object
+  const pod: kube.Pod = object
   const component = parameters['container'] ?? pod.spec?.containers?.[0]?.name ?? ''
   const ended = endOf(pod, component)
   if (parameters['previous'] === 'true' && !ended?.again) throw noPrevious(component, pod.metadata.name)
@@ -364,7 +343,7 @@ interface End {
   again: boolean
 }
 
-function endOf({ status }: Pod, component: string): End | undefined {
+function endOf({ status }: kube.Pod, component: string): End | undefined {
   const { state, lastState } = status?.containerStatuses?.find(({ name }) => name === component) ?? {}
   const ended = lastState?.terminated ?? state?.terminated
   return ended && { ...ended, again: lastState?.terminated !== undefined }

@@ -1,6 +1,6 @@
 import { type Lease, Leases } from '../../lib/kube/kinds/core-kinds.ts'
 import { ApiError } from '../../lib/kube/errors.ts'
-import { type ControllerContext, recordEvent } from './controller.ts'
+import { type ControllerContext, made, recordEvent } from './controller.ts'
 
 interface Candidate {
   lease: string
@@ -67,7 +67,7 @@ async function take(cx: ControllerContext, candidate: Candidate, lease: Lease | 
     leaseTransitions: (lease?.spec?.leaseTransitions ?? -1) + 1,
   }
   const metadata = { name: candidate.lease, namespace }
-  const wanted: Lease = { apiVersion: Leases.apiVersion, kind: Leases.kind, metadata, spec }
+  const wanted: Lease = made(Leases, { metadata, spec })
   try {
     const resourceVersion = lease?.metadata.resourceVersion
     const written = lease
@@ -77,7 +77,7 @@ async function take(cx: ControllerContext, candidate: Candidate, lease: Lease | 
         })
       : await cx.writer.create(Leases, wanted)
     const message = `${identity} became leader`
-    await recordEvent(cx, written, { type: 'Normal', reason: 'LeaderElection', message, by: candidate.lease })
+    await recordEvent(cx, written, candidate.lease, ['Normal', 'LeaderElection', message])
     return true
   } catch (error) {
     if (error instanceof ApiError) return false

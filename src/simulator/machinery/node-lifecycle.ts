@@ -1,7 +1,7 @@
 import { type Node, Nodes } from '../../lib/kube/kinds/core-kinds.ts'
 import { type Pod, Pods } from '../../lib/kube/kinds/workload-kinds.ts'
 import { type Condition, condition } from '../../lib/kube/object.ts'
-import { type ControllerContext, ChangeSignal, recordEvent } from './controller.ts'
+import { ChangeSignal, claim, type ControllerContext, recordEvent, seconds } from './controller.ts'
 import type { Faults, MachineryFaults } from './machinery-faults.ts'
 import { ownKey } from '../own-keys.ts'
 
@@ -27,11 +27,7 @@ export async function runNodes(cx: ControllerContext, faults: Faults<MachineryFa
 }
 
 /** Somebody's own taint, put on and taken off. */
-async function taint(
-  cx: ControllerContext,
-  { metadata, spec }: Node,
-  names: readonly string[],
-): Promise<void> {
+async function taint(cx: ControllerContext, { metadata, spec }: Node, names: readonly string[]) {
   const taints = spec?.taints ?? []
   const wanted = names.includes(metadata.name)
   if (wanted === taints.some(({ key }) => key === dedicated)) return
@@ -68,27 +64,14 @@ const since = ({ lastTransitionTime }: Condition): Pick<Condition, 'lastTransiti
 
 /** Writes the condition, as of now where it says nothing else. */
 async function beat(cx: ControllerContext, node: Node, ready: Condition): Promise<void> {
-  const now = cx.clock
-    .now()
-    .toISOString()
-    .replace(/\.\d+Z$/, 'Z')
+  const now = seconds(cx)
   const others = (node.status?.conditions ?? []).filter((c) => c.type !== 'Ready')
   const next = { lastTransitionTime: now, ...ready, lastHeartbeatTime: now }
   await cx.writer.mergePatch(Nodes, node.metadata, { status: { conditions: [...others, next] } }, 'status')
 }
 
-const good = {
-  type: 'Ready',
-  status: 'True',
-  reason: 'KubeletReady',
-  message: 'kubelet is posting ready status',
-} as const
-const bad = {
-  type: 'Ready',
-  status: 'Unknown',
-  reason: 'NodeStatusUnknown',
-  message: 'Kubelet stopped posting node status.',
-} as const
+const good = claim('Ready', 'True', 'KubeletReady', 'kubelet is posting ready status')
+const bad = claim('Ready', 'Unknown', 'NodeStatusUnknown', 'Kubelet stopped posting node status.')
 
 async function react(cx: ControllerContext, node: Node, ready: boolean): Promise<void> {
   const taints = (node.spec?.taints ?? []).filter((t) => t.key !== unreachable)
@@ -99,7 +82,7 @@ async function react(cx: ControllerContext, node: Node, ready: boolean): Promise
   for (const pod of pods) await markPod(cx, pod, ready)
   const reason = ready ? 'NodeReady' : 'NodeNotReady'
   const message = `Node ${node.metadata.name} status is now: ${reason}`
-  await recordEvent(cx, node, { type: 'Normal', reason, message, by: 'node-controller' })
+  await recordEvent(cx, node, 'node-controller', ['Normal', reason, message])
 }
 
 async function markPod(cx: ControllerContext, pod: Pod, ready: boolean): Promise<void> {

@@ -3,7 +3,7 @@ import { condition, type KubeObject, type OwnerReference } from '../../lib/kube/
 import { quantity } from '../../lib/kube/quantity.ts'
 import { ApiError } from '../../lib/kube/errors.ts'
 import { ownKey } from '../own-keys.ts'
-import { type ControllerContext, nameSuffix, recordEvent } from './controller.ts'
+import { type ControllerContext, made, nameSuffix, recordEvent } from './controller.ts'
 
 /** Holds a deleted pod until its containers have ended, which in a real cluster the kubelet's second delete does. */
 export const terminationFinalizer = ownKey('termination')
@@ -59,25 +59,23 @@ async function tellRefusal(
   { by, error }: { by: string; error: ApiError },
 ): Promise<void> {
   const message = `Error creating: ${error.message}`
-  await recordEvent(cx, owner, { type: 'Warning', reason: 'FailedCreate', message, by })
+  await recordEvent(cx, owner, by, ['Warning', 'FailedCreate', message])
 }
 
 function unborn(cx: ControllerContext, owner: KubeObject, birth: Birth): Pod {
   const { template, prefix, labels, nodeName } = birth
-  return {
-    apiVersion: 'v1',
-    kind: 'Pod',
+  return made(Pods, {
     metadata: {
       name: `${prefix}${nameSuffix(cx.random)}`,
       generateName: prefix,
-      ...(owner.metadata.namespace === undefined ? {} : { namespace: owner.metadata.namespace }),
+      namespace: owner.metadata.namespace,
       labels: { ...template.metadata?.labels, ...labels },
       annotations: { ...template.metadata?.annotations },
       ownerReferences: [ownerReference(owner)],
       finalizers: [terminationFinalizer],
     },
     spec: { ...template.spec, ...(nodeName === undefined ? {} : { nodeName }) },
-  }
+  })
 }
 
 /** True while the pod is there and nobody has asked it to go. */

@@ -1,12 +1,13 @@
 import { type Pod, Pods } from '../../lib/kube/kinds/workload-kinds.ts'
 import { type ResourceQuota, ResourceQuotas } from '../../lib/kube/kinds/core-kinds.ts'
-import { parseJson, isRecord } from '../../lib/kube/object.ts'
+import { isRecord, parseJson } from '../../lib/kube/object.ts'
 import { quantity } from '../../lib/kube/quantity.ts'
 import { Refusal } from '../api/api-refusal.ts'
 import type { Store } from '../api/store.ts'
 import { ownKey } from '../own-keys.ts'
 import type { Faults, MachineryFaults } from './machinery-faults.ts'
 import { isOver, memoryOf } from './owned-pods.ts'
+import { made } from './controller.ts'
 
 /** What a pod takes of each resource that is counted here; of the others a quota lets everything pass. */
 const taken: Readonly<Record<string, (pod: Pod) => number>> = {
@@ -91,10 +92,5 @@ export function limitPods(store: Store, faults: Faults<MachineryFaults>): void {
 
 function usedUp(namespace: string, pods: number): ResourceQuota {
   const hard = { pods: String(pods) }
-  return {
-    apiVersion: ResourceQuotas.apiVersion,
-    kind: ResourceQuotas.kind,
-    metadata: { name, namespace },
-    status: { hard, used: hard },
-  }
+  return made(ResourceQuotas, { metadata: { name, namespace }, status: { hard, used: hard } })
 }

@@ -149,7 +149,7 @@ async function place(cx: ControllerContext, pod: Pod, node: Node): Promise<void>
   const body = { apiVersion: 'v1', kind: 'Binding', metadata: { name, namespace }, target }
   await cx.writer.subresource(Pods, pod.metadata, { name: 'binding', method: 'POST', body })
   const message = `Successfully assigned ${namespace}/${name} to ${node.metadata.name}`
-  await recordEvent(cx, pod, { type: 'Normal', reason: 'Scheduled', message, by })
+  await recordEvent(cx, pod, by, ['Normal', 'Scheduled', message])
 }
 
 /** In the scheduler's words. */
@@ -176,7 +176,7 @@ async function refuse(cx: ControllerContext, pod: Pod, message: string): Promise
     { status: { phase: 'Pending', conditions: [unscheduled] } },
     'status',
   )
-  await recordEvent(cx, pod, { type: 'Warning', reason: 'FailedScheduling', message, by })
+  await recordEvent(cx, pod, by, ['Warning', 'FailedScheduling', message])
 }
 
 interface Toleration {

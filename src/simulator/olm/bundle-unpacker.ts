@@ -1,12 +1,10 @@
+import * as kube from '../kinds.ts'
 import { gunzipSync, gzipSync } from 'node:zlib'
-import { type ConfigMap, ConfigMaps } from '../../lib/kube/kinds/core-kinds.ts'
-import type { CatalogSource, InstallStep } from '../../lib/kube/kinds/operator-kinds.ts'
-import { type Job, Jobs, type Pod, Pods } from '../../lib/kube/kinds/workload-kinds.ts'
 import { condition, groupOf, type KubeObject } from '../../lib/kube/object.ts'
 import { versionOf } from '../api/kinds/sim-kind.ts'
-import { type ControllerContext, templateHash } from '../machinery/controller.ts'
+import { type ControllerContext, made, seconds, templateHash } from '../machinery/controller.ts'
 import type { Program } from '../machinery/kubelet.ts'
-import { msSince, type OlmContext, type OlmFaults, seconds } from './olm-context.ts'
+import { msSince, type Olm, type OlmFaults } from './olm-context.ts'
 import type { OlmShape } from './olm-shape.ts'
 import {
   bundleFiles,
@@ -30,7 +28,7 @@ export const isReference = (manifest: KubeObject | Reference): manifest is Refer
   'namespace' in manifest
 
 /** What a plan does for one release. */
-export function stepsOf(release: Release, shape: OlmShape): InstallStep[] {
+export function stepsOf(release: Release, shape: OlmShape): kube.InstallStep[] {
   const { source, sourceNamespace, manifests = 'referenced' } = shape
   const reference = JSON.stringify(referenceTo(release, shape))
   return bundleObjects(release, shape).map((object) => ({
@@ -72,8 +70,8 @@ const labelsOf = (release: Release): Record<string, string> => ({
 })
 
 /** The ConfigMap that an unpacked bundle is kept in: a file for each object, gzipped and in base64, which the API encodes once more. */
-export function unpackedBundle(release: Release, shape: OlmShape): ConfigMap {
-  const { apiVersion, kind } = ConfigMaps
+export function unpackedBundle(release: Release, shape: OlmShape): kube.ConfigMap {
+  const { apiVersion, kind } = kube.ConfigMaps
   const files = bundleFiles(release, shape).map((object) => [fileOf(object), packed(JSON.stringify(object))])
   return {
     apiVersion,
@@ -102,7 +100,7 @@ export async function filesOf(
   reader: ControllerContext['reader'],
   { name, namespace }: Reference,
 ): Promise<KubeObject[] | undefined> {
-  const found = await reader.get(ConfigMaps, { name, namespace })
+  const found = await reader.get(kube.ConfigMaps, { name, namespace })
   if (found.is !== 'object') return undefined
   const files = Object.values(found.object.binaryData ?? {}).map(unpacked)
   return [...files, ...files.filter(isServiceVersion).flatMap(permissionsOf)]
@@ -117,22 +115,22 @@ type Unpacked = { is: 'done' } | { is: 'under-way'; again: number } | { is: 'fai
 
 /** How the unpacking of these releases stands, each by a Job; begins it where it has not begun. */
 export async function unpack(
-  cx: OlmContext,
+  cx: Olm,
   releases: readonly Release[],
-  source: CatalogSource,
+  source: kube.CatalogSource,
 ): Promise<Unpacked> {
   const all: Unpacked[] = []
   for (const release of releases) all.push(await unpackOne(cx, release, source))
   return all.find(({ is }) => is === 'failed') ?? all.find(({ is }) => is === 'under-way') ?? { is: 'done' }
 }
 
-async function unpackOne(cx: OlmContext, release: Release, source: CatalogSource): Promise<Unpacked> {
+async function unpackOne(cx: Olm, release: Release, source: kube.CatalogSource): Promise<Unpacked> {
   const kept = await keptFor(cx, release, source)
   if (kept.binaryData !== undefined) return { is: 'done' }
   const { metadata } = jobOf(cx, release, kept)
-  const found = await cx.reader.get(Jobs, metadata)
+  const found = await cx.reader.get(kube.Jobs, metadata)
   if (found.is !== 'object') {
-    await cx.writer.create(Jobs, jobOf(cx, release, kept))
+    await cx.writer.create(kube.Jobs, jobOf(cx, release, kept))
     return { is: 'under-way', again: requeue }
   }
   const failed = condition(found.object, 'Failed')
@@ -142,7 +140,7 @@ async function unpackOne(cx: OlmContext, release: Release, source: CatalogSource
   }
   if (condition(found.object, 'Complete')?.status === 'True') {
     const { binaryData = {} } = unpackedBundle(release, cx.shape)
-    await cx.writer.mergePatch(ConfigMaps, kept.metadata, { binaryData })
+    await cx.writer.mergePatch(kube.ConfigMaps, kept.metadata, { binaryData })
     return { is: 'done' }
   }
   const says = cx.faults.on.bundleUnpackFailed
@@ -152,12 +150,12 @@ async function unpackOne(cx: OlmContext, release: Release, source: CatalogSource
 }
 
 /** The ConfigMap that the bundle goes to; empty until it is unpacked. */
-async function keptFor(cx: OlmContext, release: Release, source: CatalogSource): Promise<ConfigMap> {
-  const { apiVersion, kind } = ConfigMaps
+async function keptFor(cx: Olm, release: Release, source: kube.CatalogSource): Promise<kube.ConfigMap> {
+  const { apiVersion, kind } = kube.ConfigMaps
   const metadata = { name: unpackedName(release), namespace: cx.shape.sourceNamespace }
-  const found = await cx.reader.get(ConfigMaps, metadata)
+  const found = await cx.reader.get(kube.ConfigMaps, metadata)
   if (found.is === 'object') return found.object
-  return cx.writer.create(ConfigMaps, {
+  return cx.writer.create(kube.ConfigMaps, {
     apiVersion,
     kind,
     metadata: { ...metadata, labels: labelsOf(release), ownerReferences: [ownedBy(source)] },
@@ -173,7 +171,7 @@ const ownedBy = ({ apiVersion, kind, metadata: { name, uid = '' } }: KubeObject)
 })
 
 /** The Job is given up with its pods, in the words of the registry. */
-async function giveUp(cx: OlmContext, { metadata }: Job, says: string): Promise<void> {
+async function giveUp(cx: Olm, { metadata }: kube.Job, says: string): Promise<void> {
   const { name, namespace } = metadata
   const failed = {
     type: 'Failed',
@@ -182,19 +180,20 @@ async function giveUp(cx: OlmContext, { metadata }: Job, says: string): Promise<
     message: `Job was active longer than specified deadline: ${says}`,
     lastTransitionTime: seconds(cx),
   } as const
-  await cx.writer.mergePatch(Jobs, metadata, { status: { active: 0, conditions: [failed] } }, 'status')
-  for (const pod of await cx.reader.list(Pods, { namespace, labels: `batch.kubernetes.io/job-name=${name}` }))
-    await cx.writer.delete(Pods, pod.metadata)
+  await cx.writer.mergePatch(kube.Jobs, metadata, { status: { active: 0, conditions: [failed] } }, 'status')
+  for (const pod of await cx.reader.list(kube.Pods, {
+    namespace,
+    labels: `batch.kubernetes.io/job-name=${name}`,
+  }))
+    await cx.writer.delete(kube.Pods, pod.metadata)
 }
 
-function jobOf({ shape }: OlmContext, release: Release, kept: ConfigMap): Job {
+function jobOf({ shape }: Olm, release: Release, kept: kube.ConfigMap): kube.Job {
   const containers = [
     { name: 'extract', image: `registry.redhat.io/${release.package}-bundle:v${release.entry.version}` },
   ]
   const labels = labelsOf(release)
-  return {
-    apiVersion: Jobs.apiVersion,
-    kind: Jobs.kind,
+  return made(kube.Jobs, {
     metadata: {
       name: unpackedName(release),
       namespace: shape.sourceNamespace,
@@ -206,12 +205,12 @@ function jobOf({ shape }: OlmContext, release: Release, kept: ConfigMap): Job {
       ttlSecondsAfterFinished: 300,
       template: { metadata: { labels }, spec: { restartPolicy: 'Never', containers } },
     },
-  }
+  })
 }
 
 /** What the pod of a Job that unpacks a bundle runs: a second's work, or none to its end while the fault is on. Undefined for other pods. */
 export function unpackProgram(
-  { metadata }: Pod,
+  { metadata }: kube.Pod,
   {
     clock,
     faults,

@@ -1,15 +1,8 @@
-import {
-  type CatalogSource,
-  CatalogSources,
-  type PackageManifest,
-  PackageManifests,
-} from '../../lib/kube/kinds/operator-kinds.ts'
-import { ClusterOperators, ClusterVersions } from '../../lib/kube/kinds/openshift-kinds.ts'
-import { type Pod, Pods } from '../../lib/kube/kinds/workload-kinds.ts'
+import * as kube from '../kinds.ts'
 import { ApiError } from '../../lib/kube/errors.ts'
-import { control, type ControllerContext } from '../machinery/controller.ts'
+import { control, type ControllerContext, made, seconds } from '../machinery/controller.ts'
 import { createPod, isLiving, isReady } from '../machinery/owned-pods.ts'
-import { msSince, type OlmContext, seconds } from './olm-context.ts'
+import { msSince, type Olm } from './olm-context.ts'
 import { same } from '../api/json.ts'
 import { contentOf, headOf, type PackageContent } from './catalog-content.ts'
 
@@ -23,30 +16,30 @@ const retry = 5000
  * Keeps the catalog's pod: of the image of the platform's minor, as the marketplace operator writes it into the CatalogSource. What the
  * catalog has is what the image of its pod has, once that answers (ocp 2.6).
  */
-export function runCatalog(cx: OlmContext): Promise<void> {
+export function runCatalog(cx: Olm): Promise<void> {
   const watched = [
-    { kind: CatalogSources },
-    { kind: ClusterVersions },
-    { kind: ClusterOperators, concerns: isMarketplace },
-    { kind: Pods, concerns: isOfCatalog },
+    { kind: kube.CatalogSources },
+    { kind: kube.ClusterVersions },
+    { kind: kube.ClusterOperators, concerns: isMarketplace },
+    { kind: kube.Pods, concerns: isOfCatalog },
   ]
   return control(cx, watched, async () => {
     const { source: name, sourceNamespace: namespace } = cx.shape
-    const found = await cx.reader.get(CatalogSources, { name, namespace })
+    const found = await cx.reader.get(kube.CatalogSources, { name, namespace })
     return found.is === 'object' ? tend(cx, await ofPlatform(cx, found.object)) : undefined
   })
 }
 
 const isMarketplace = ({ metadata }: { metadata: { name: string } }): boolean =>
   metadata.name === 'marketplace'
-const isOfCatalog = ({ metadata }: Pick<Pod, 'metadata'>): boolean =>
+const isOfCatalog = ({ metadata }: Pick<kube.Pod, 'metadata'>): boolean =>
   metadata.labels?.[catalogLabel] !== undefined
 
 /** The catalog with the image that its platform wants. */
-async function ofPlatform(cx: OlmContext, source: CatalogSource): Promise<CatalogSource> {
+async function ofPlatform(cx: Olm, source: kube.CatalogSource): Promise<kube.CatalogSource> {
   const image = imageOf(source.metadata.name, await platformMinor(cx))
   if (source.spec?.image === image) return source
-  return cx.writer.mergePatch(CatalogSources, source.metadata, { spec: { image } })
+  return cx.writer.mergePatch(kube.CatalogSources, source.metadata, { spec: { image } })
 }
 
 /** OpenShift's catalogs have a tag for each minor. */
@@ -61,25 +54,25 @@ function minorOfImage(image: string | undefined): string | undefined {
   return /:v(?<minor>\d+\.\d+)$/u.exec(image ?? '')?.groups?.['minor']
 }
 
-async function tend(cx: OlmContext, source: CatalogSource): Promise<number | undefined> {
+async function tend(cx: Olm, source: kube.CatalogSource): Promise<number | undefined> {
   const pods = await catalogPods(cx, source.metadata)
   const wanted = pods.filter((pod) => isLiving(pod) && imageIn(pod) === source.spec?.image)
   for (const pod of pods.filter((one) => isLiving(one) && !wanted.includes(one)))
-    await cx.writer.delete(Pods, pod.metadata)
+    await cx.writer.delete(kube.Pods, pod.metadata)
   if (wanted.length === 0) await begin(cx, source)
   return connect(cx, source, wanted.find(isReady))
 }
 
-const imageIn = ({ spec }: Pod): string | undefined => spec?.containers?.[0]?.image
+const imageIn = ({ spec }: kube.Pod): string | undefined => spec?.containers?.[0]?.image
 
 function catalogPods(
   { reader }: ControllerContext,
   { name, namespace }: { name: string; namespace?: string },
-): Promise<Pod[]> {
-  return reader.list(Pods, { namespace, labels: `${catalogLabel}=${name}` })
+): Promise<kube.Pod[]> {
+  return reader.list(kube.Pods, { namespace, labels: `${catalogLabel}=${name}` })
 }
 
-async function begin(cx: OlmContext, source: CatalogSource): Promise<void> {
+async function begin(cx: Olm, source: kube.CatalogSource): Promise<void> {
   const { name } = source.metadata
   const image = source.spec?.image ?? ''
   const command = ['/bin/opm', 'serve', '/configs']
@@ -96,11 +89,7 @@ async function begin(cx: OlmContext, source: CatalogSource): Promise<void> {
 }
 
 /** The connection goes from CONNECTING to READY; one that breaks says so. */
-async function connect(
-  cx: OlmContext,
-  source: CatalogSource,
-  pod: Pod | undefined,
-): Promise<number | undefined> {
+async function connect(cx: Olm, source: kube.CatalogSource, pod: kube.Pod | undefined) {
   const { lastObservedState: state, lastConnect } = source.status?.connectionState ?? {}
   if (pod === undefined) {
     await observe(cx, source, 'CONNECTING')
@@ -114,7 +103,7 @@ async function connect(
 }
 
 /** Nobody answers: it connects for a while, and then it fails. */
-async function refuse(cx: OlmContext, source: CatalogSource): Promise<number | undefined> {
+async function refuse(cx: Olm, source: kube.CatalogSource): Promise<number | undefined> {
   const { lastObservedState: state, lastConnect } = source.status?.connectionState ?? {}
   if (state === 'TRANSIENT_FAILURE') return undefined
   const isLate = state === 'CONNECTING' && msSince(cx, lastConnect) >= retry
@@ -123,7 +112,7 @@ async function refuse(cx: OlmContext, source: CatalogSource): Promise<number | u
   return retry
 }
 
-async function observe(cx: OlmContext, source: CatalogSource, lastObservedState: string): Promise<void> {
+async function observe(cx: Olm, source: kube.CatalogSource, lastObservedState: string): Promise<void> {
   if (source.status?.connectionState?.lastObservedState === lastObservedState) return
   const { name, namespace } = source.metadata
   const connectionState = {
@@ -131,15 +120,15 @@ async function observe(cx: OlmContext, source: CatalogSource, lastObservedState:
     lastConnect: seconds(cx),
     lastObservedState,
   }
-  await cx.writer.mergePatch(CatalogSources, source.metadata, { status: { connectionState } }, 'status')
+  await cx.writer.mergePatch(kube.CatalogSources, source.metadata, { status: { connectionState } }, 'status')
 }
 
 /** Of which image the catalog answers now: with its minor, or with that it does not. */
 export async function servedBy(
-  cx: OlmContext,
+  cx: Olm,
 ): Promise<{ is: 'ready'; minor: string | undefined } | { is: 'not-ready'; state: string }> {
   const { source: name, sourceNamespace: namespace } = cx.shape
-  const found = await cx.reader.get(CatalogSources, { name, namespace })
+  const found = await cx.reader.get(kube.CatalogSources, { name, namespace })
   const state = found.is === 'object' ? found.object.status?.connectionState?.lastObservedState : undefined
   if (found.is !== 'object' || state !== 'READY') return { is: 'not-ready', state: state ?? '' }
   const pods = await catalogPods(cx, found.object.metadata)
@@ -151,28 +140,28 @@ export async function servedBy(
  * What the catalog has, as the package server tells it: versions without edges (ocp 2.6). In the catalog's namespace and the operator's;
  * nothing where the cluster does not serve the kind.
  */
-async function tellPackages(cx: OlmContext, minor: string | undefined): Promise<undefined> {
+async function tellPackages(cx: Olm, minor: string | undefined): Promise<undefined> {
   const { namespace, sourceNamespace } = cx.shape
   for (const content of contentOf(cx.shape, minor))
     for (const where of new Set([sourceNamespace, namespace])) await tell(cx, manifest(cx, content, where))
 }
 
 /** The package server shows nothing of a catalog that does not answer. */
-async function forgetPackages({ reader, writer, shape }: OlmContext): Promise<void> {
-  for (const { metadata, status } of await reader.list(PackageManifests))
-    if (status?.catalogSource === shape.source) await writer.delete(PackageManifests, metadata)
+async function forgetPackages({ reader, writer, shape }: Olm): Promise<void> {
+  for (const { metadata, status } of await reader.list(kube.PackageManifests))
+    if (status?.catalogSource === shape.source) await writer.delete(kube.PackageManifests, metadata)
 }
 
-async function tell({ reader, writer }: OlmContext, wanted: PackageManifest): Promise<void> {
-  const found = await reader.get(PackageManifests, wanted.metadata)
-  if (found.is === 'absent') await writer.create(PackageManifests, wanted)
+async function tell({ reader, writer }: Olm, wanted: kube.PackageManifest): Promise<void> {
+  const found = await reader.get(kube.PackageManifests, wanted.metadata)
+  if (found.is === 'absent') await writer.create(kube.PackageManifests, wanted)
   if (found.is === 'object' && !same(found.object.status, wanted.status))
-    await writer.jsonPatch(PackageManifests, wanted.metadata, [
+    await writer.jsonPatch(kube.PackageManifests, wanted.metadata, [
       { op: 'replace', path: '/status', value: wanted.status },
     ])
 }
 
-function manifest({ shape }: OlmContext, content: PackageContent, namespace: string): PackageManifest {
+function manifest({ shape }: Olm, content: PackageContent, namespace: string): kube.PackageManifest {
   const { source, sourceNamespace } = shape
   const channels = content.channels.map(({ name, entries }) => {
     const head = headOf(entries)
@@ -190,9 +179,7 @@ function manifest({ shape }: OlmContext, content: PackageContent, namespace: str
     }
   })
   const [first] = channels
-  return {
-    apiVersion: PackageManifests.apiVersion,
-    kind: PackageManifests.kind,
+  return made(kube.PackageManifests, {
     metadata: {
       name: content.package,
       namespace,
@@ -205,7 +192,7 @@ function manifest({ shape }: OlmContext, content: PackageContent, namespace: str
       ...(first && { defaultChannel: first.name }),
       channels,
     },
-  }
+  })
 }
 
 /**
@@ -213,9 +200,9 @@ function manifest({ shape }: OlmContext, content: PackageContent, namespace: str
  * update (ocp 2.3 #10), or else of the newest update that is completed. Undefined where there is no cluster version.
  */
 async function platformMinor({ reader }: Pick<ControllerContext, 'reader'>): Promise<string | undefined> {
-  const version = await reader.get(ClusterVersions, { name: 'version' })
+  const version = await reader.get(kube.ClusterVersions, { name: 'version' })
   if (version.is !== 'object') return undefined
-  const marketplace = await reader.get(ClusterOperators, { name: 'marketplace' })
+  const marketplace = await reader.get(kube.ClusterOperators, { name: 'marketplace' })
   const versions = marketplace.is === 'object' ? marketplace.object.status?.versions : undefined
   const own = versions?.find(({ name }) => name === 'operator')?.version
   const completed = version.object.status?.history?.find(({ state }) => state === 'Completed')?.version

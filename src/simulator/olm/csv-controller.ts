@@ -1,25 +1,8 @@
-import { type Container, type Deployment, Deployments } from '../../lib/kube/kinds/workload-kinds.ts'
-import {
-  ClusterRoleBindings,
-  ClusterRoles,
-  CustomResourceDefinitions,
-  RoleBindings,
-  Roles,
-  ServiceAccounts,
-} from '../../lib/kube/kinds/extension-kinds.ts'
-import {
-  type ClusterServiceVersion,
-  ClusterServiceVersions,
-  copiedFromLabel,
-  type OperatorCondition,
-  OperatorConditions,
-  OperatorGroups,
-} from '../../lib/kube/kinds/operator-kinds.ts'
-import { control, type ControllerContext, templateHash } from '../machinery/controller.ts'
-import { msSince, type OlmContext, ownServiceVersions, seconds } from './olm-context.ts'
+import * as kube from '../kinds.ts'
+import { control, type ControllerContext, made, seconds, templateHash } from '../machinery/controller.ts'
+import { msSince, type Olm, ownServiceVersions } from './olm-context.ts'
 import { type Condition, condition, type KubeObject } from '../../lib/kube/object.ts'
 import { type CarriedDeployment, ownedLabels, permissionsOf } from './operator-bundle.ts'
-import { Namespaces } from '../../lib/kube/kinds/core-kinds.ts'
 
 /** A phase lasts at least so long, ms: the CSV is looked at once a second. */
 const shortest = 1000
@@ -29,13 +12,13 @@ const slow = 5000
 const remembered = 20
 
 /** The OLM operator: takes each CSV from phase to phase. */
-export function runServiceVersions(cx: OlmContext): Promise<void> {
+export function runServiceVersions(cx: Olm): Promise<void> {
   const watched = [
-    { kind: ClusterServiceVersions, where: { labels: `!${copiedFromLabel}` } },
-    { kind: Deployments, where: { labels: 'olm.owner' } },
-    { kind: OperatorConditions },
-    { kind: OperatorGroups },
-    { kind: CustomResourceDefinitions },
+    { kind: kube.Csvs, where: { labels: `!${kube.copiedFromLabel}` } },
+    { kind: kube.Deployments, where: { labels: 'olm.owner' } },
+    { kind: kube.OperatorConditions },
+    { kind: kube.OperatorGroups },
+    { kind: kube.CustomResourceDefinitions },
   ]
   return control(cx, watched, async () => {
     const all = await ownServiceVersions(cx.reader)
@@ -46,11 +29,7 @@ export function runServiceVersions(cx: OlmContext): Promise<void> {
 }
 
 /** In how many ms to look again. */
-async function advance(
-  cx: OlmContext,
-  csv: ClusterServiceVersion,
-  all: readonly ClusterServiceVersion[],
-): Promise<number[]> {
+async function advance(cx: Olm, csv: kube.Csv, all: readonly kube.Csv[]): Promise<number[]> {
   const times = timesOf(cx, csv)
   if (times.inPhase < shortest) return [shortest - times.inPhase]
   if (csv.status?.phase === 'Deleting') {
@@ -65,14 +44,14 @@ async function advance(
   return [shortest]
 }
 
-function isIn({ status }: ClusterServiceVersion, { phase, reason, message }: Phase): boolean {
+function isIn({ status }: kube.Csv, { phase, reason, message }: Phase): boolean {
   return status?.phase === phase && status.reason === reason && status.message === message
 }
 
-const isAtRest = ({ status }: ClusterServiceVersion): boolean =>
+const isAtRest = ({ status }: kube.Csv): boolean =>
   status?.phase === 'Succeeded' || status?.phase === 'Replacing'
 
-function timesOf(cx: OlmContext, { metadata, status }: ClusterServiceVersion): PhaseTimes {
+function timesOf(cx: Olm, { metadata, status }: kube.Csv): PhaseTimes {
   const { csvFails, csvFailsFor = 0 } = cx.faults.on
   return {
     inPhase: msSince(cx, status?.lastTransitionTime),
@@ -81,12 +60,7 @@ function timesOf(cx: OlmContext, { metadata, status }: ClusterServiceVersion): P
   }
 }
 
-async function write(
-  cx: OlmContext,
-  { metadata, status }: ClusterServiceVersion,
-  next: Phase,
-  { requirements }: CsvSnapshot,
-): Promise<void> {
+async function write(cx: Olm, { metadata, status }: kube.Csv, next: Phase, { requirements }: CsvSnapshot) {
   const now = seconds(cx)
   const lastTransitionTime = status?.phase === next.phase ? (status.lastTransitionTime ?? now) : now
   const conditions = [...(status?.conditions ?? []), { ...next, lastTransitionTime, lastUpdateTime: now }]
@@ -100,7 +74,7 @@ async function write(
       ? { requirementStatus: [...requirements] }
       : {}),
   }
-  await cx.writer.mergePatch(ClusterServiceVersions, metadata, { status: change }, 'status')
+  await cx.writer.mergePatch(kube.Csvs, metadata, { status: change }, 'status')
 }
 
 /** Where a CSV is, and why (ocp 2.4). */
@@ -124,7 +98,7 @@ interface PhaseTimes {
 const installTimeout = 300_000
 
 /** The next phase of a CSV; undefined where it stays as it is. What being in it takes is done by who writes it. */
-function nextPhase(csv: ClusterServiceVersion, snapshot: CsvSnapshot, times: PhaseTimes): Phase | undefined {
+function nextPhase(csv: kube.Csv, snapshot: CsvSnapshot, times: PhaseTimes): Phase | undefined {
   const phase = csv.status?.phase ?? ''
   if (phase === 'Deleting') return undefined
   if (phase === 'Replacing') return replaced(csv, snapshot)
@@ -138,7 +112,7 @@ function nextPhase(csv: ClusterServiceVersion, snapshot: CsvSnapshot, times: Pha
 
 const to = (phase: string, reason: string, message: string): Phase => ({ phase, reason, message })
 
-type Step = (csv: ClusterServiceVersion, snapshot: CsvSnapshot, times: PhaseTimes) => Phase | undefined
+type Step = (csv: kube.Csv, snapshot: CsvSnapshot, times: PhaseTimes) => Phase | undefined
 
 const steps: Readonly<Record<string, Step>> = {
   '': () => to('Pending', 'RequirementsUnknown', 'requirements not yet checked'),
@@ -157,11 +131,11 @@ const steps: Readonly<Record<string, Step>> = {
 }
 
 /** OLM gives webhooks their certificates once more, when all of them were there for the first time (olm-real, seen with real webhooks). */
-const needsCertificates = ({ spec, status }: ClusterServiceVersion): boolean =>
+const needsCertificates = ({ spec, status }: kube.Csv): boolean =>
   (spec?.webhookdefinitions ?? []).length > 0 && status?.certsLastUpdated === undefined
 
 /** A hold is looked at here alone: nothing asks again later (ocp 2.5). */
-function pending(csv: ClusterServiceVersion, snapshot: CsvSnapshot): Phase | undefined {
+function pending(csv: kube.Csv, snapshot: CsvSnapshot): Phase | undefined {
   const isReplaced = snapshot.all.some(({ metadata }) => metadata.name === csv.spec?.replaces)
   const hold = isReplaced ? waitOf(snapshot.replacedCondition) : undefined
   if (hold !== undefined)
@@ -186,7 +160,7 @@ const pretended = ({ age, failsFor }: PhaseTimes): string | undefined =>
   failsFor < Infinity && age < failsFor ? unavailableWebhook : undefined
 
 /** It goes once its successors led to one that runs; the oldest of a chain goes first. */
-function replaced(csv: ClusterServiceVersion, { all }: CsvSnapshot): Phase | undefined {
+function replaced(csv: kube.Csv, { all }: CsvSnapshot): Phase | undefined {
   if (all.some(({ metadata }) => metadata.name === csv.spec?.replaces)) return undefined
   let name = csv.metadata.name
   for (let hops = 0; hops < all.length; hops++) {
@@ -214,7 +188,7 @@ function withoutGroup({ operatorGroups }: CsvSnapshot): Phase | undefined {
  * Why OLM does not replace an operator (ocp 2.5): what its OperatorCondition says of Upgradeable, an override before the operator's own
  * word, and a word of an older generation as a no. Undefined where it may be replaced; so may one that says nothing.
  */
-export function waitOf(of: OperatorCondition | undefined): string | undefined {
+export function waitOf(of: kube.OperatorCondition | undefined): string | undefined {
   if (of === undefined) return undefined
   const override = of.spec?.overrides?.find(({ type }) => type === 'Upgradeable')
   const said = override ?? condition(of, 'Upgradeable')
@@ -224,75 +198,72 @@ export function waitOf(of: OperatorCondition | undefined): string | undefined {
   return said.status === 'True' ? undefined : sentence(said)
 }
 
-function isOutdated(own: Condition & { observedGeneration?: number }, of: OperatorCondition): boolean {
+function isOutdated(own: Condition & { observedGeneration?: number }, of: kube.OperatorCondition): boolean {
   const { generation = 0 } = of.metadata
   return own.observedGeneration !== undefined && own.observedGeneration < generation
 }
 
 const sentence = ({ message = '' }: Condition): string => `the operator is not upgradeable: ${message}`
 
-type Requirement = NonNullable<NonNullable<ClusterServiceVersion['status']>['requirementStatus']>[number]
+type Requirement = NonNullable<NonNullable<kube.Csv['status']>['requirementStatus']>[number]
 
 /** What decides about the next phase of a CSV. */
 interface CsvSnapshot {
   /** The CSVs of its namespace. */
-  all: readonly ClusterServiceVersion[]
+  all: readonly kube.Csv[]
   operatorGroups: number
   /** The OperatorCondition of the CSV that it replaces. */
-  replacedCondition: OperatorCondition | undefined
+  replacedCondition: kube.OperatorCondition | undefined
   requirements: readonly Requirement[]
   /** What its Deployments lack, in OLM's words; undefined where all are there and available. */
   unhealthy: string | undefined
 }
 
-async function readCsv(
-  { reader }: OlmContext,
-  csv: ClusterServiceVersion,
-  all: readonly ClusterServiceVersion[],
-): Promise<CsvSnapshot> {
+async function readCsv({ reader }: Olm, csv: kube.Csv, all: readonly kube.Csv[]): Promise<CsvSnapshot> {
   const { namespace } = csv.metadata
   const { replaces } = csv.spec ?? {}
   const predecessor =
-    replaces === undefined ? undefined : await reader.get(OperatorConditions, { name: replaces, namespace })
+    replaces === undefined
+      ? undefined
+      : await reader.get(kube.OperatorConditions, { name: replaces, namespace })
   return {
     all: all.filter(({ metadata }) => metadata.namespace === namespace),
-    operatorGroups: (await reader.list(OperatorGroups, { namespace })).length,
+    operatorGroups: (await reader.list(kube.OperatorGroups, { namespace })).length,
     replacedCondition: predecessor?.is === 'object' ? predecessor.object : undefined,
     requirements: await requirementsOf(reader, csv),
     unhealthy: await unhealthyPart(reader, csv),
   }
 }
 
-async function requirementsOf(
-  reader: OlmContext['reader'],
-  csv: ClusterServiceVersion,
-): Promise<Requirement[]> {
+async function requirementsOf(reader: Olm['reader'], csv: kube.Csv): Promise<Requirement[]> {
   const requirements: Requirement[] = []
   const owned = csv.spec?.customresourcedefinitions?.owned ?? []
   for (const { name = '' } of owned) {
-    const found = await reader.get(CustomResourceDefinitions, { name })
-    const { kind } = CustomResourceDefinitions
+    const found = await reader.get(kube.CustomResourceDefinitions, { name })
+    const { kind } = kube.CustomResourceDefinitions
     const of = { group: 'apiextensions.k8s.io', version: 'v1', kind, name }
     requirements.push({ ...of, ...presence(found.is === 'object') })
   }
   if (owned.length > 0) requirements.push(await permission(reader, csv))
   const accounts = carriedBy(csv).flatMap(({ spec }) => spec.template?.spec?.serviceAccountName ?? [])
   for (const name of new Set(accounts)) {
-    const found = await reader.get(ServiceAccounts, { name, namespace: csv.metadata.namespace })
-    const of = { group: '', version: 'v1', kind: ServiceAccounts.kind, name }
+    const found = await reader.get(kube.ServiceAccounts, { name, namespace: csv.metadata.namespace })
+    const of = { group: '', version: 'v1', kind: kube.ServiceAccounts.kind, name }
     requirements.push({ ...of, ...presence(found.is === 'object') })
   }
   return requirements
 }
 
 /** Its roles, which a plan writes behind it, account by account. */
-async function permission(reader: OlmContext['reader'], csv: ClusterServiceVersion): Promise<Requirement> {
+async function permission(reader: Olm['reader'], csv: kube.Csv): Promise<Requirement> {
   const { name } = csv.metadata
   const there = new Set<string>()
-  for (const kind of [ClusterRoles, Roles])
+  for (const kind of [kube.ClusterRoles, kube.Roles])
     for (const { metadata } of await reader.list(kind, { labels: `olm.owner=${name}` }))
       there.add(metadata.name)
-  const wanted = permissionsOf(csv).filter(({ kind }) => kind === ClusterRoles.kind || kind === Roles.kind)
+  const wanted = permissionsOf(csv).filter(
+    ({ kind }) => kind === kube.ClusterRoles.kind || kind === kube.Roles.kind,
+  )
   const of = { group: 'rbac.authorization.k8s.io', version: 'v1', kind: 'PolicyRule', name }
   return { ...of, ...presence(wanted.every(({ metadata }) => there.has(metadata.name))) }
 }
@@ -302,23 +273,20 @@ const presence = (isThere: boolean): Requirement => ({
   message: isThere ? 'it is present' : 'it is not present',
 })
 
-export function carriedBy({ spec }: ClusterServiceVersion): readonly CarriedDeployment[] {
+export function carriedBy({ spec }: kube.Csv): readonly CarriedDeployment[] {
   return (spec?.install?.spec?.deployments ?? []) as unknown as readonly CarriedDeployment[]
 }
 
-async function unhealthyPart(
-  reader: OlmContext['reader'],
-  csv: ClusterServiceVersion,
-): Promise<string | undefined> {
+async function unhealthyPart(reader: Olm['reader'], csv: kube.Csv): Promise<string | undefined> {
   for (const { name } of carriedBy(csv)) {
-    const found = await reader.get(Deployments, { name, namespace: csv.metadata.namespace })
+    const found = await reader.get(kube.Deployments, { name, namespace: csv.metadata.namespace })
     const lacks = found.is === 'object' ? lackOf(found.object, csv.metadata.name) : 'deployment not found'
     if (lacks !== undefined) return `installing: waiting for deployment ${name} to become ready: ${lacks}`
   }
   return undefined
 }
 
-function lackOf(deployment: Deployment, owner: string): string | undefined {
+function lackOf(deployment: kube.Deployment, owner: string): string | undefined {
   const { metadata, status } = deployment
   const name = JSON.stringify(metadata.name)
   if (metadata.labels?.['olm.owner'] !== owner) return `deployment ${name} is another operator's`
@@ -328,7 +296,7 @@ function lackOf(deployment: Deployment, owner: string): string | undefined {
   return `deployment ${name} not available: Deployment does not have minimum availability.`
 }
 
-function rollOf({ metadata, status, spec }: Deployment): string | undefined {
+function rollOf({ metadata, status, spec }: kube.Deployment): string | undefined {
   const { updatedReplicas: updated = 0, replicas = 0 } = status ?? {}
   const wanted = spec?.replicas ?? 1
   const name = JSON.stringify(metadata.name)
@@ -341,14 +309,14 @@ function rollOf({ metadata, status, spec }: Deployment): string | undefined {
 const hashLabel = 'olm.deployment-spec-hash'
 
 /** Makes the Deployments of a CSV, or makes those its own that are there under their names; each is told the name of its OperatorCondition. */
-async function installCsv({ reader, writer }: OlmContext, csv: ClusterServiceVersion): Promise<void> {
+async function installCsv({ reader, writer }: Olm, csv: kube.Csv): Promise<void> {
   for (const carried of carriedBy(csv)) {
     const wanted = deploymentOf(csv, carried)
     const { metadata, spec } = wanted
-    const found = await reader.get(Deployments, metadata)
-    if (found.is !== 'object') await writer.create(Deployments, wanted)
+    const found = await reader.get(kube.Deployments, metadata)
+    if (found.is !== 'object') await writer.create(kube.Deployments, wanted)
     else if (found.object.metadata.labels?.[hashLabel] !== metadata.labels?.[hashLabel])
-      await writer.jsonPatch(Deployments, metadata, [
+      await writer.jsonPatch(kube.Deployments, metadata, [
         { op: 'replace', path: '/spec', value: spec },
         { op: 'add', path: '/metadata/labels', value: metadata.labels },
         { op: 'add', path: '/metadata/ownerReferences', value: metadata.ownerReferences },
@@ -356,7 +324,7 @@ async function installCsv({ reader, writer }: OlmContext, csv: ClusterServiceVer
   }
 }
 
-function deploymentOf(csv: ClusterServiceVersion, { name, label, spec }: CarriedDeployment): Deployment {
+function deploymentOf(csv: kube.Csv, { name, label, spec }: CarriedDeployment): kube.Deployment {
   const { name: owner, namespace } = csv.metadata
   const told = { name: 'OPERATOR_CONDITION_NAME', value: owner }
   const { template = {} } = spec
@@ -369,20 +337,18 @@ function deploymentOf(csv: ClusterServiceVersion, { name, label, spec }: Carried
       spec: { ...template.spec, containers },
     },
   }
-  return {
-    apiVersion: Deployments.apiVersion,
-    kind: Deployments.kind,
+  return made(kube.Deployments, {
     metadata: {
       name,
-      ...(namespace !== undefined && { namespace }),
+      namespace,
       labels: { ...label, ...ownedLabels(csv), [hashLabel]: templateHash({ owner, own }) },
       ownerReferences: [ownedBy(csv)],
     },
     spec: own,
-  }
+  })
 }
 
-function telling(container: Container, told: { name: string; value: string }): Container {
+function telling(container: kube.Container, told: { name: string; value: string }): kube.Container {
   return { ...container, env: [...(container.env ?? []), told] }
 }
 
@@ -394,31 +360,31 @@ export function ownedBy({ metadata }: KubeObject): {
   uid: string
   controller: boolean
 } {
-  const { apiVersion, kind } = ClusterServiceVersions
+  const { apiVersion, kind } = kube.Csvs
   return { apiVersion, kind, name: metadata.name, uid: metadata.uid ?? '', controller: false }
 }
 
 /** Takes a CSV away with what only it had: its roles and its OperatorCondition. */
-async function removeCsv({ reader, writer }: OlmContext, csv: ClusterServiceVersion): Promise<void> {
+async function removeCsv({ reader, writer }: Olm, csv: kube.Csv): Promise<void> {
   const { name, namespace } = csv.metadata
-  for (const kind of [ClusterRoles, ClusterRoleBindings, Roles, RoleBindings])
+  for (const kind of [kube.ClusterRoles, kube.ClusterRoleBindings, kube.Roles, kube.RoleBindings])
     for (const { metadata } of await reader.list(kind, { labels: `olm.owner=${name}` }))
       await writer.delete(kind, metadata)
-  const told = await reader.get(OperatorConditions, { name, namespace })
-  if (told.is === 'object') await writer.delete(OperatorConditions, told.object.metadata)
-  await writer.delete(ClusterServiceVersions, csv.metadata)
+  const told = await reader.get(kube.OperatorConditions, { name, namespace })
+  if (told.is === 'object') await writer.delete(kube.OperatorConditions, told.object.metadata)
+  await writer.delete(kube.Csvs, csv.metadata)
 }
 
 /** Copies the CSVs of operators for all namespaces into each of them, and takes copies away with their original (ocp 2.7). */
-export function runCopies(cx: OlmContext): Promise<void> {
-  const watched = [{ kind: ClusterServiceVersions }, { kind: Namespaces }, { kind: OperatorGroups }]
+export function runCopies(cx: Olm): Promise<void> {
+  const watched = [{ kind: kube.Csvs }, { kind: kube.Namespaces }, { kind: kube.OperatorGroups }]
   return control(cx, watched, async () => {
     const originals = await ownServiceVersions(cx.reader)
     const everywhere = await namespacesForAll(cx)
     const wanted = originals.filter(({ metadata }) => everywhere.has(metadata.namespace ?? ''))
-    const copies = await cx.reader.list(ClusterServiceVersions, { labels: copiedFromLabel })
+    const copies = await cx.reader.list(kube.Csvs, { labels: kube.copiedFromLabel })
     for (const copy of copies) if (!wanted.some((one) => isCopyOf(copy, one))) await remove(cx, copy)
-    for (const { metadata, status } of await cx.reader.list(Namespaces))
+    for (const { metadata, status } of await cx.reader.list(kube.Namespaces))
       for (const csv of wanted)
         if (metadata.name !== csv.metadata.namespace && status?.phase !== 'Terminating')
           await copyTo(cx, csv, { namespace: metadata.name, copies })
@@ -428,31 +394,31 @@ export function runCopies(cx: OlmContext): Promise<void> {
 
 /** Those with one OperatorGroup, which names no namespaces. */
 async function namespacesForAll({ reader }: ControllerContext): Promise<Set<string>> {
-  const groups = await reader.list(OperatorGroups)
+  const groups = await reader.list(kube.OperatorGroups)
   const all = groups.filter(({ spec }) => spec?.targetNamespaces === undefined)
   return new Set(all.map(({ metadata }) => metadata.namespace ?? ''))
 }
 
-const isCopyOf = (copy: ClusterServiceVersion, { metadata }: ClusterServiceVersion): boolean =>
-  copy.metadata.name === metadata.name && copy.metadata.labels?.[copiedFromLabel] === metadata.namespace
+const isCopyOf = (copy: kube.Csv, { metadata }: kube.Csv): boolean =>
+  copy.metadata.name === metadata.name && copy.metadata.labels?.[kube.copiedFromLabel] === metadata.namespace
 
-async function remove({ writer }: OlmContext, { metadata }: ClusterServiceVersion): Promise<void> {
-  await writer.delete(ClusterServiceVersions, metadata)
+async function remove({ writer }: Olm, { metadata }: kube.Csv): Promise<void> {
+  await writer.delete(kube.Csvs, metadata)
 }
 
 async function copyTo(
-  { writer }: OlmContext,
-  csv: ClusterServiceVersion,
-  { namespace, copies }: { namespace: string; copies: readonly ClusterServiceVersion[] },
+  { writer }: Olm,
+  csv: kube.Csv,
+  { namespace, copies }: { namespace: string; copies: readonly kube.Csv[] },
 ): Promise<void> {
   const { apiVersion, kind, metadata, spec, status } = csv
   const { phase = '' } = status ?? {}
-  const labels = { ...metadata.labels, [copiedFromLabel]: metadata.namespace ?? '' }
+  const labels = { ...metadata.labels, [kube.copiedFromLabel]: metadata.namespace ?? '' }
   const there = copies.find((copy) => copy.metadata.namespace === namespace && isCopyOf(copy, csv))
   if (there?.status?.phase === phase) return
   const { name } = metadata
   if (there === undefined)
-    await writer.create(ClusterServiceVersions, {
+    await writer.create(kube.Csvs, {
       apiVersion,
       kind,
       metadata: { name, namespace, labels },
@@ -460,5 +426,5 @@ async function copyTo(
     })
   const message = `The operator is running in ${metadata.namespace} but is managing this namespace`
   const copied = { phase, reason: 'Copied', message }
-  await writer.mergePatch(ClusterServiceVersions, { name, namespace }, { status: copied }, 'status')
+  await writer.mergePatch(kube.Csvs, { name, namespace }, { status: copied }, 'status')
 }

@@ -1,21 +1,8 @@
-import {
-  ClusterServiceVersions,
-  type InstallPlan,
-  InstallPlans,
-  type InstallStep,
-} from '../../lib/kube/kinds/operator-kinds.ts'
+import * as kube from '../kinds.ts'
 import { ApiError } from '../../lib/kube/errors.ts'
-import { between, control, type ControllerContext } from '../machinery/controller.ts'
-import { msSince, type OlmContext, seconds } from './olm-context.ts'
+import { between, control, type ControllerContext, seconds } from '../machinery/controller.ts'
+import { msSince, type Olm } from './olm-context.ts'
 import { groupOf, type Kind, type KubeObject } from '../../lib/kube/object.ts'
-import {
-  ClusterRoleBindings,
-  ClusterRoles,
-  CustomResourceDefinitions,
-  RoleBindings,
-  Roles,
-  ServiceAccounts,
-} from '../../lib/kube/kinds/extension-kinds.ts'
 import { filesOf, isReference, type Reference } from './bundle-unpacker.ts'
 
 /** A plan shows that it is Installing for so long before its first step, ms. */
@@ -33,11 +20,11 @@ const unserved = { least: 1500, most: 38_000 }
 type ApiWaits = Map<string, number>
 
 /** Executes plans that are approved, and clears away the oldest. */
-export function runInstallPlans(cx: OlmContext): Promise<void> {
+export function runInstallPlans(cx: Olm): Promise<void> {
   const waits: ApiWaits = new Map()
-  return control(cx, [{ kind: InstallPlans }], async () => {
+  return control(cx, [{ kind: kube.InstallPlans }], async () => {
     const again: number[] = []
-    const plans = await cx.reader.list(InstallPlans)
+    const plans = await cx.reader.list(kube.InstallPlans)
     for (const plan of plans) {
       const wait = await advance(cx, plan, waits)
       if (wait !== undefined) again.push(wait)
@@ -48,7 +35,7 @@ export function runInstallPlans(cx: OlmContext): Promise<void> {
 }
 
 /** One phase further; the answer is in how many ms to look again. */
-async function advance(cx: OlmContext, plan: InstallPlan, waits: ApiWaits): Promise<number | undefined> {
+async function advance(cx: Olm, plan: kube.InstallPlan, waits: ApiWaits): Promise<number | undefined> {
   const phase = plan.status?.phase
   if (phase === 'RequiresApproval' && plan.spec?.approved === true) {
     await write(cx, plan, { phase: 'Installing', startTime: seconds(cx) })
@@ -69,8 +56,8 @@ async function advance(cx: OlmContext, plan: InstallPlan, waits: ApiWaits): Prom
  * Goes through the steps once, the CSV first, and tells of all of them at the end: until then its requirements are not met. Kinds of new CRDs are waited for with the CSV
  * and all else there.
  */
-async function execute(cx: OlmContext, plan: InstallPlan, waits: ApiWaits): Promise<number | undefined> {
-  const done: InstallStep[] = []
+async function execute(cx: Olm, plan: kube.InstallPlan, waits: ApiWaits): Promise<number | undefined> {
+  const done: kube.InstallStep[] = []
   const steps = plan.status?.plan ?? []
   try {
     const objects = await objectsIn(cx, steps)
@@ -96,21 +83,17 @@ async function execute(cx: OlmContext, plan: InstallPlan, waits: ApiWaits): Prom
 
 const waitingForApi = 'WaitingForApi'
 
-async function carryOut(
-  cx: OlmContext,
-  step: InstallStep,
-  objects: ReadonlyMap<InstallStep, KubeObject>,
-): Promise<InstallStep> {
+async function carryOut(cx: Olm, step: kube.InstallStep, objects: ReadonlyMap<kube.InstallStep, KubeObject>) {
   if (step.status === waitingForApi) return { ...step, status: 'Created' }
   if (step.status !== 'Unknown') return step
   const { kind = '' } = step.resource ?? {}
   const { planFailed } = cx.faults.on
-  if (planFailed !== undefined && kind !== ClusterServiceVersions.kind) throw new Refused(planFailed)
+  if (planFailed !== undefined && kind !== kube.Csvs.kind) throw new Refused(planFailed)
   const object = objects.get(step)
   if (object === undefined) throw new Refused(`no object for the step of ${kind}`)
   const status = await applyObject(cx, object)
   await cx.clock.sleep(perStep, cx.signal)
-  const isAwaited = kind === CustomResourceDefinitions.kind && status === 'Created'
+  const isAwaited = kind === kube.CustomResourceDefinitions.kind && status === 'Created'
   return { ...step, status: isAwaited ? waitingForApi : status }
 }
 
@@ -118,9 +101,9 @@ async function carryOut(
 class Refused extends Error {}
 
 async function markFailed(
-  cx: OlmContext,
-  plan: InstallPlan,
-  { steps, why }: { steps: InstallStep[]; why: string },
+  cx: Olm,
+  plan: kube.InstallPlan,
+  { steps, why }: { steps: kube.InstallStep[]; why: string },
 ): Promise<number | undefined> {
   if (msSince(cx, plan.status?.startTime) < retried) {
     await write(cx, plan, { message: `retrying execution due to error: ${why}`, plan: steps })
@@ -131,41 +114,38 @@ async function markFailed(
   return undefined
 }
 
-function installed(
-  cx: OlmContext,
-  outcome: { status: 'True' | 'False'; reason?: string; message?: string },
-): NonNullable<NonNullable<InstallPlan['status']>['conditions']>[number] {
+function installed(cx: Olm, outcome: { status: 'True' | 'False'; reason?: string; message?: string }) {
   const at = seconds(cx)
   return { type: 'Installed', ...outcome, lastTransitionTime: at, lastUpdateTime: at }
 }
 
 type Status = {
-  [K in keyof NonNullable<InstallPlan['status']>]?: NonNullable<InstallPlan['status']>[K] | null
+  [K in keyof NonNullable<kube.InstallPlan['status']>]?: NonNullable<kube.InstallPlan['status']>[K] | null
 }
 
-async function write(cx: OlmContext, plan: InstallPlan, status: Status): Promise<void> {
+async function write(cx: Olm, plan: kube.InstallPlan, status: Status): Promise<void> {
   const before = { ...plan.status } as Record<string, unknown>
   if (Object.entries(status).every(([name, value]) => before[name] === value)) return
-  await cx.writer.mergePatch(InstallPlans, plan.metadata, { status }, 'status')
+  await cx.writer.mergePatch(kube.InstallPlans, plan.metadata, { status }, 'status')
 }
 
-async function clear(cx: OlmContext, plans: readonly InstallPlan[]): Promise<void> {
+async function clear(cx: Olm, plans: readonly kube.InstallPlan[]): Promise<void> {
   const namespaces = new Set(plans.map(({ metadata }) => metadata.namespace))
   for (const namespace of namespaces) {
     const here = plans.filter(({ metadata }) => metadata.namespace === namespace)
     const inOrder = here.toSorted((a, b) => (b.spec?.generation ?? 0) - (a.spec?.generation ?? 0))
-    for (const { metadata } of inOrder.slice(kept)) await cx.writer.delete(InstallPlans, metadata)
+    for (const { metadata } of inOrder.slice(kept)) await cx.writer.delete(kube.InstallPlans, metadata)
   }
 }
 
 const kinds: readonly Kind[] = [
-  ClusterServiceVersions,
-  CustomResourceDefinitions,
-  ServiceAccounts,
-  ClusterRoles,
-  ClusterRoleBindings,
-  Roles,
-  RoleBindings,
+  kube.Csvs,
+  kube.CustomResourceDefinitions,
+  kube.ServiceAccounts,
+  kube.ClusterRoles,
+  kube.ClusterRoleBindings,
+  kube.Roles,
+  kube.RoleBindings,
 ]
 
 /** A kind that bundles have and OLM applies; undefined for others. */
@@ -189,10 +169,10 @@ async function applyObject({ reader, writer }: ControllerContext, object: KubeOb
     await writer.create(kind, object)
     return 'Created'
   }
-  if (kind === ClusterServiceVersions) return 'Present'
+  if (kind === kube.Csvs) return 'Present'
   if ('spec' in object) {
     await writer.jsonPatch(kind, ref, [{ op: 'replace', path: '/spec', value: object.spec }])
-  } else if (kind !== ServiceAccounts) {
+  } else if (kind !== kube.ServiceAccounts) {
     const { metadata, ...rest } = object
     const { labels } = metadata
     await writer.mergePatch(kind, ref, { ...rest, ...(labels && { metadata: { labels } }) })
@@ -201,12 +181,9 @@ async function applyObject({ reader, writer }: ControllerContext, object: KubeOb
 }
 
 /** The object of each step. Throws Refused where a ConfigMap that one refers to is gone. */
-async function objectsIn(
-  { reader }: Pick<ControllerContext, 'reader'>,
-  steps: readonly InstallStep[],
-): Promise<Map<InstallStep, KubeObject>> {
+async function objectsIn({ reader }: Pick<ControllerContext, 'reader'>, steps: readonly kube.InstallStep[]) {
   const bundles = new Map<string, KubeObject[]>()
-  const objects = new Map<InstallStep, KubeObject>()
+  const objects = new Map<kube.InstallStep, KubeObject>()
   for (const step of steps) {
     const { kind, name, manifest = '{}' } = step.resource ?? {}
     const given = JSON.parse(manifest) as KubeObject | Reference

@@ -1,30 +1,14 @@
+import * as kube from '../kinds.ts'
 import type { ControllerContext } from '../machinery/controller.ts'
 import type { Faults } from '../machinery/machinery-faults.ts'
 import type { OlmShape } from './olm-shape.ts'
-import {
-  type ClusterServiceVersion,
-  ClusterServiceVersions,
-  copiedFromLabel,
-  type InstallPlan,
-  InstallPlans,
-  OperatorGroups,
-  type Subscription,
-  Subscriptions,
-} from '../../lib/kube/kinds/operator-kinds.ts'
 import type { Condition } from '../../lib/kube/object.ts'
 
 /** What every part of OLM has. Of the shape only the catalog's content and the manner of its steps are read: the rest is in the cluster. */
-export interface OlmContext extends ControllerContext {
+export interface Olm extends ControllerContext {
   readonly shape: OlmShape
   readonly faults: Pick<Faults<OlmFaults>, 'on'>
 }
-
-/** RFC 3339 in whole seconds. */
-export const seconds = ({ clock }: Pick<ControllerContext, 'clock'>): string =>
-  clock
-    .now()
-    .toISOString()
-    .replace(/\.\d+Z$/, 'Z')
 
 /** Ms since a time that the cluster wrote; a very long time where it wrote none. */
 export function msSince({ clock }: Pick<ControllerContext, 'clock'>, time: string | undefined): number {
@@ -58,35 +42,32 @@ export interface OlmFaults {
 /** What OLM has in a namespace. */
 export interface NamespaceSnapshot {
   namespace: string
-  subscriptions: readonly Subscription[]
-  plans: readonly InstallPlan[]
+  subscriptions: readonly kube.Subscription[]
+  plans: readonly kube.InstallPlan[]
   /** Its own, without the copies of others'. */
-  serviceVersions: readonly ClusterServiceVersion[]
+  serviceVersions: readonly kube.Csv[]
   operatorGroups: number
 }
 
 /** Every namespace that has a Subscription. */
-export async function readNamespaces({ reader }: OlmContext): Promise<NamespaceSnapshot[]> {
-  const subscriptions = await reader.list(Subscriptions)
+export async function readNamespaces({ reader }: Olm): Promise<NamespaceSnapshot[]> {
+  const subscriptions = await reader.list(kube.Subscriptions)
   const namespaces = new Set(subscriptions.map(({ metadata }) => metadata.namespace ?? ''))
   const snapshots: NamespaceSnapshot[] = []
   for (const namespace of namespaces)
     snapshots.push({
       namespace,
       subscriptions: subscriptions.filter(({ metadata }) => metadata.namespace === namespace),
-      plans: await reader.list(InstallPlans, { namespace }),
+      plans: await reader.list(kube.InstallPlans, { namespace }),
       serviceVersions: await ownServiceVersions(reader, namespace),
-      operatorGroups: (await reader.list(OperatorGroups, { namespace })).length,
+      operatorGroups: (await reader.list(kube.OperatorGroups, { namespace })).length,
     })
   return snapshots
 }
 
 /** Without a namespace those of all (ocp 2.7). */
-export function ownServiceVersions(
-  reader: OlmContext['reader'],
-  namespace?: string,
-): Promise<ClusterServiceVersion[]> {
-  return reader.list(ClusterServiceVersions, { namespace, labels: `!${copiedFromLabel}` })
+export function ownServiceVersions(reader: Olm['reader'], namespace?: string): Promise<kube.Csv[]> {
+  return reader.list(kube.Csvs, { namespace, labels: `!${kube.copiedFromLabel}` })
 }
 
 /** What a condition is to say; `undefined` takes it away. */
@@ -116,10 +97,6 @@ function saysSo(before: readonly Condition[], type: string, next: Said[string]):
   return there.status === next.status && there.reason === next.reason && there.message === next.message
 }
 
-function sinceOf(
-  before: readonly Condition[],
-  type: string,
-  status: Condition['status'],
-): string | undefined {
+function sinceOf(before: readonly Condition[], type: string, status: Condition['status']) {
   return before.find((one) => one.type === type && one.status === status)?.lastTransitionTime
 }

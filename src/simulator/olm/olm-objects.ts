@@ -1,20 +1,8 @@
+import * as kube from '../kinds.ts'
 import { createHash } from 'node:crypto'
-import {
-  CatalogSources,
-  ClusterServiceVersions,
-  type InstallPlan,
-  InstallPlans,
-  type InstallStep,
-  OperatorConditions,
-  type OperatorGroup,
-  OperatorGroups,
-  PackageManifests,
-  type Subscription,
-  Subscriptions,
-} from '../../lib/kube/kinds/operator-kinds.ts'
 import type { Kind, KubeObject } from '../../lib/kube/object.ts'
 import { hyperConvergedDefinition } from '../hyperconverged/hyperconverged-crd.ts'
-import { templateHash } from '../machinery/controller.ts'
+import { made, templateHash } from '../machinery/controller.ts'
 import { bundleObjects, isBundle, type Release } from './operator-bundle.ts'
 import { stepsOf, unpackedBundle } from './bundle-unpacker.ts'
 import { operatorManifest } from '../virt-operator/kubevirt-operator-manifest.ts'
@@ -40,11 +28,7 @@ export function olmObjects(shape: OlmShape): KubeObject[] {
   const all = installedIn(shape)
   const namespaces = [...new Set(all.map(({ release }) => release.namespace))]
   return [
-    ...[shape.sourceNamespace, ...namespaces].map((name) => ({
-      apiVersion: 'v1',
-      kind: 'Namespace',
-      metadata: { name },
-    })),
+    ...[shape.sourceNamespace, ...namespaces].map((name) => made(kube.Namespaces, { metadata: { name } })),
     catalogSource(shape),
     ...namespaces.map((namespace) => operatorGroup(shape, namespace)),
     ...namespaces.flatMap((namespace) =>
@@ -98,7 +82,7 @@ function asServed(object: KubeObject, all: readonly Installed[]): KubeObject {
 }
 
 function catalogSource({ source, sourceNamespace }: OlmShape): KubeObject {
-  const { apiVersion, kind } = CatalogSources
+  const { apiVersion, kind } = kube.CatalogSources
   const spec = {
     sourceType: 'grpc',
     displayName: source,
@@ -111,8 +95,8 @@ function catalogSource({ source, sourceNamespace }: OlmShape): KubeObject {
 /** The API server wants a time there. */
 const longAgo = '2026-01-01T00:00:00Z'
 
-function operatorGroup(shape: OlmShape, namespace: string): OperatorGroup {
-  const { apiVersion, kind } = OperatorGroups
+function operatorGroup(shape: OlmShape, namespace: string): kube.OperatorGroup {
+  const { apiVersion, kind } = kube.OperatorGroups
   const name = namespace === shape.namespace ? 'kubevirt-hyperconverged-group' : `${namespace}-group`
   const spec = { upgradeStrategy: 'Default' }
   return {
@@ -129,9 +113,7 @@ function planned(shape: OlmShape, namespace: string, installed: readonly Install
   const name = `install-${templateHash({ namespace, of: installed.map(({ subscription }) => subscription) }).slice(0, 5)}`
   const uid = `c0ffee00-0000-4000-8000-${createHash('sha1').update(namespace).digest('hex').slice(0, 12)}`
   const isManual = installed.some(({ approval }) => approval === 'Manual')
-  const plan: InstallPlan = {
-    apiVersion: InstallPlans.apiVersion,
-    kind: InstallPlans.kind,
+  const plan: kube.InstallPlan = made(kube.InstallPlans, {
     metadata: { name, namespace, uid },
     spec: {
       approval: isManual ? 'Manual' : 'Automatic',
@@ -144,7 +126,7 @@ function planned(shape: OlmShape, namespace: string, installed: readonly Install
       catalogSources: [shape.source],
       plan: installed.flatMap(({ release }) => stepsOf(release, shape).map((step) => created(step))),
     },
-  }
+  })
   return [...installed.map((one) => subscriptionOf(shape, one, { name, uid })), plan]
 }
 
@@ -154,16 +136,14 @@ interface Planned {
   uid: string
 }
 
-const created = (step: InstallStep): InstallStep => ({ ...step, status: 'Created' })
+const created = (step: kube.InstallStep): kube.InstallStep => ({ ...step, status: 'Created' })
 
-function subscriptionOf(shape: OlmShape, installed: Installed, plan: Planned): Subscription {
+function subscriptionOf(shape: OlmShape, installed: Installed, plan: Planned): kube.Subscription {
   const { release, channel, approval } = installed
   const { namespace, entry } = release
   const { source, sourceNamespace } = shape
-  const { apiVersion, kind } = InstallPlans
-  return {
-    apiVersion: Subscriptions.apiVersion,
-    kind: Subscriptions.kind,
+  const { apiVersion, kind } = kube.InstallPlans
+  return made(kube.Subscriptions, {
     metadata: { name: installed.subscription, namespace },
     spec: { name: release.package, channel, source, sourceNamespace, installPlanApproval: approval },
     status: {
@@ -174,7 +154,7 @@ function subscriptionOf(shape: OlmShape, installed: Installed, plan: Planned): S
       installPlanGeneration: 1,
       installPlanRef: { apiVersion, kind, ...plan, namespace },
     },
-  }
+  })
 }
 
 const category = ['olm']
@@ -182,14 +162,14 @@ const category = ['olm']
 /** The kinds that a cluster with OLM serves, with the columns of `kubectl get`. ClusterExtension is none of them: that is OLM v1. */
 export function olmKinds(): SimKind[] {
   const table: [Kind, readonly string[], readonly Column[]][] = [
-    [Subscriptions, ['sub', 'subs'], subscriptionColumns],
-    [InstallPlans, ['ip'], planColumns],
-    [ClusterServiceVersions, ['csv', 'csvs'], csvColumns],
-    [CatalogSources, ['catsrc'], catalogColumns],
-    [OperatorConditions, ['condition'], [ageColumn]],
-    [OperatorGroups, ['og'], [ageColumn]],
+    [kube.Subscriptions, ['sub', 'subs'], subscriptionColumns],
+    [kube.InstallPlans, ['ip'], planColumns],
+    [kube.Csvs, ['csv', 'csvs'], csvColumns],
+    [kube.CatalogSources, ['catsrc'], catalogColumns],
+    [kube.OperatorConditions, ['condition'], [ageColumn]],
+    [kube.OperatorGroups, ['og'], [ageColumn]],
   ]
-  const manifests = custom(PackageManifests, {
+  const manifests = custom(kube.PackageManifests, {
     status: false,
     generation: 'none',
     categories: [],

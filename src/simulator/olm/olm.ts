@@ -1,32 +1,14 @@
-import { control, type ControllerContext } from '../machinery/controller.ts'
+import * as kube from '../kinds.ts'
+import { control, type ControllerContext, seconds } from '../machinery/controller.ts'
 import type { Faults } from '../machinery/machinery-faults.ts'
 import { minorOf, runCatalog } from './catalog-source.ts'
 import { carriedBy, ownedBy, runCopies, runServiceVersions } from './csv-controller.ts'
-import {
-  type OlmContext,
-  type OlmFaults,
-  ownServiceVersions,
-  type Said,
-  saying,
-  seconds,
-} from './olm-context.ts'
+import { type Olm, type OlmFaults, ownServiceVersions, type Said, saying } from './olm-context.ts'
 import { runInstallPlans } from './install-plan-controller.ts'
 import type { OlmShape } from './olm-shape.ts'
 import { runSubscriptions } from './subscription-controller.ts'
-import {
-  type ClusterServiceVersion,
-  ClusterServiceVersions,
-  copiedFromLabel,
-  type OperatorCondition,
-  OperatorConditions,
-} from '../../lib/kube/kinds/operator-kinds.ts'
 import type { Condition } from '../../lib/kube/object.ts'
 import { items, same, text } from '../api/json.ts'
-import {
-  type ClusterOperator,
-  ClusterOperators,
-  ClusterVersions,
-} from '../../lib/kube/kinds/openshift-kinds.ts'
 import { isBefore } from './catalog-content.ts'
 
 /**
@@ -52,10 +34,10 @@ export async function runOlm(
 }
 
 /** Makes an OperatorCondition for each CSV, and copies what its operator says in the spec to the status that OLM goes by (ocp 1.8, 2.5). */
-function runOperatorConditions(cx: OlmContext): Promise<void> {
+function runOperatorConditions(cx: Olm): Promise<void> {
   const watched = [
-    { kind: ClusterServiceVersions, where: { labels: `!${copiedFromLabel}` } },
-    { kind: OperatorConditions },
+    { kind: kube.Csvs, where: { labels: `!${kube.copiedFromLabel}` } },
+    { kind: kube.OperatorConditions },
   ]
   return control(cx, watched, async () => {
     for (const csv of await ownServiceVersions(cx.reader)) await tend(cx, csv)
@@ -63,19 +45,19 @@ function runOperatorConditions(cx: OlmContext): Promise<void> {
   })
 }
 
-async function tend(cx: OlmContext, csv: ClusterServiceVersion): Promise<void> {
-  const found = await cx.reader.get(OperatorConditions, csv.metadata)
+async function tend(cx: Olm, csv: kube.Csv): Promise<void> {
+  const found = await cx.reader.get(kube.OperatorConditions, csv.metadata)
   if (found.is !== 'object') {
-    await cx.writer.create(OperatorConditions, conditionOf(csv))
+    await cx.writer.create(kube.OperatorConditions, conditionOf(csv))
     return
   }
   if (csv.status?.phase !== 'Pending') await blockUpgrade(cx, found.object)
   await copyToStatus(cx, found.object)
 }
 
-function conditionOf(csv: ClusterServiceVersion): OperatorCondition {
+function conditionOf(csv: kube.Csv): kube.OperatorCondition {
   const { name, namespace } = csv.metadata
-  const { apiVersion, kind } = OperatorConditions
+  const { apiVersion, kind } = kube.OperatorConditions
   return {
     apiVersion,
     kind,
@@ -86,16 +68,16 @@ function conditionOf(csv: ClusterServiceVersion): OperatorCondition {
 
 const byAdmin = 'HeldByAdministrator'
 
-async function blockUpgrade(cx: OlmContext, { metadata, spec }: OperatorCondition): Promise<void> {
+async function blockUpgrade(cx: Olm, { metadata, spec }: kube.OperatorCondition): Promise<void> {
   const { held } = cx.faults.on
   const others = (spec?.overrides ?? []).filter(({ reason }) => reason !== byAdmin)
   const own = held === undefined ? [] : [heldBack(cx, held)]
   const there = (spec?.overrides ?? []).find(({ reason }) => reason === byAdmin)
   if (there?.message === held) return
-  await cx.writer.mergePatch(OperatorConditions, metadata, { spec: { overrides: [...others, ...own] } })
+  await cx.writer.mergePatch(kube.OperatorConditions, metadata, { spec: { overrides: [...others, ...own] } })
 }
 
-function heldBack(cx: OlmContext, message: string): Condition {
+function heldBack(cx: Olm, message: string): Condition {
   return {
     type: 'Upgradeable',
     status: 'False',
@@ -106,7 +88,7 @@ function heldBack(cx: OlmContext, message: string): Condition {
 }
 
 /** With the generation that they were said in: a status of an older one is no answer. */
-async function copyToStatus(cx: OlmContext, { metadata, spec, status }: OperatorCondition): Promise<void> {
+async function copyToStatus(cx: Olm, { metadata, spec, status }: kube.OperatorCondition): Promise<void> {
   if (spec?.conditions === undefined) return
   const before = status?.conditions ?? []
   const { generation = 1 } = metadata
@@ -116,7 +98,7 @@ async function copyToStatus(cx: OlmContext, { metadata, spec, status }: Operator
     return Object.assign({}, one, { lastTransitionTime: since, observedGeneration: generation })
   })
   if (same(before, conditions)) return
-  await cx.writer.mergePatch(OperatorConditions, metadata, { status: { conditions } }, 'status')
+  await cx.writer.mergePatch(kube.OperatorConditions, metadata, { status: { conditions } }, 'status')
 }
 
 const name = 'operator-lifecycle-manager'
@@ -125,15 +107,15 @@ const name = 'operator-lifecycle-manager'
  * Says to the platform whether an operator is in the way of its next minor, where the platform has a ClusterOperator for it (ocp 2.8).
  * Writes that one condition alone.
  */
-function runClusterOperator(cx: OlmContext): Promise<void> {
+function runClusterOperator(cx: Olm): Promise<void> {
   const watched = [
-    { kind: ClusterServiceVersions, where: { labels: `!${copiedFromLabel}` } },
-    { kind: ClusterVersions },
-    { kind: ClusterOperators, concerns: ({ metadata }: ClusterOperator) => metadata.name === name },
+    { kind: kube.Csvs, where: { labels: `!${kube.copiedFromLabel}` } },
+    { kind: kube.ClusterVersions },
+    { kind: kube.ClusterOperators, concerns: ({ metadata }: kube.ClusterOperator) => metadata.name === name },
   ]
   return control(cx, watched, async () => {
-    const own = await cx.reader.get(ClusterOperators, { name })
-    const version = await cx.reader.get(ClusterVersions, { name: 'version' })
+    const own = await cx.reader.get(kube.ClusterOperators, { name })
+    const version = await cx.reader.get(kube.ClusterVersions, { name: 'version' })
     if (own.is !== 'object' || version.is !== 'object') return undefined
     const next = following(version.object.status?.desired?.version)
     if (next === undefined) return undefined
@@ -146,7 +128,7 @@ function runClusterOperator(cx: OlmContext): Promise<void> {
       ...(resourceVersion !== undefined && { metadata: { resourceVersion } }),
       status: { conditions },
     }
-    await cx.writer.mergePatch(ClusterOperators, metadata, change, 'status')
+    await cx.writer.mergePatch(kube.ClusterOperators, metadata, change, 'status')
     return undefined
   })
 }
@@ -157,7 +139,7 @@ function following(version: string | undefined): string | undefined {
   return major === undefined || minor === undefined ? undefined : `${major}.${minor + 1}`
 }
 
-function verdict(versions: readonly ClusterServiceVersion[], next: string): Said[string] {
+function verdict(versions: readonly kube.Csv[], next: string): Said[string] {
   const bounded = versions.flatMap((csv) => {
     const limit = limitOf(csv)
     return limit !== undefined && isBefore(limit, next) ? [{ csv, limit }] : []
@@ -171,7 +153,7 @@ function verdict(versions: readonly ClusterServiceVersion[], next: string): Said
   return { status: 'False', reason: 'IncompatibleOperatorsInstalled', message }
 }
 
-function limitOf({ metadata }: ClusterServiceVersion): string | undefined {
+function limitOf({ metadata }: kube.Csv): string | undefined {
   const given: unknown = JSON.parse(metadata.annotations?.['olm.properties'] ?? '[]')
   const limit = items({ given }, 'given').find(({ type }) => type === 'olm.maxOpenShiftVersion')
   return text(limit, 'value')

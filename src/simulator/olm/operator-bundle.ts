@@ -1,22 +1,12 @@
+import * as kube from '../kinds.ts'
 import { createHash } from 'node:crypto'
-import {
-  ClusterRoleBindings,
-  ClusterRoles,
-  type CustomResourceDefinition,
-  type PolicyRule,
-  type Role,
-  RoleBindings,
-  Roles,
-  ServiceAccounts,
-} from '../../lib/kube/kinds/extension-kinds.ts'
-import { type ClusterServiceVersion, ClusterServiceVersions } from '../../lib/kube/kinds/operator-kinds.ts'
-import type { KubeObject } from '../../lib/kube/object.ts'
+import type { Kind, KubeObject } from '../../lib/kube/object.ts'
 import { hyperConvergedDefinition } from '../hyperconverged/hyperconverged-crd.ts'
 import { components, definitionOf } from '../hyperconverged/hyperconverged-components.ts'
 import { kubeVirtDefinition } from '../virt-operator/kubevirt-crds.ts'
 import { operatorManifest } from '../virt-operator/kubevirt-operator-manifest.ts'
 import type { BundleShape, EntryShape, OlmShape } from './olm-shape.ts'
-import type { Container, Deployment, PodTemplate } from '../../lib/kube/kinds/workload-kinds.ts'
+import { made } from '../machinery/controller.ts'
 
 /** The release of an operator that is to be installed in a namespace in the place of another. */
 export interface Release {
@@ -61,8 +51,7 @@ export function bundleFiles(release: Release, shape: OlmShape): KubeObject[] {
   ]
 }
 
-export const isServiceVersion = (object: KubeObject): object is ClusterServiceVersion =>
-  object.kind === ClusterServiceVersions.kind
+export const isServiceVersion = (object: KubeObject): object is kube.Csv => object.kind === kube.Csvs.kind
 
 export function isBundle(entry: EntryShape): entry is BundleShape {
   return 'kubevirt' in entry
@@ -74,7 +63,7 @@ interface Described {
   /** Its CustomResourceDefinitions. */
   owned: readonly OwnedDefinition[]
   accounts: readonly Account[]
-  webhooks?: NonNullable<NonNullable<ClusterServiceVersion['spec']>['webhookdefinitions']>
+  webhooks?: NonNullable<NonNullable<kube.Csv['spec']>['webhookdefinitions']>
 }
 
 interface OwnedDefinition {
@@ -84,7 +73,7 @@ interface OwnedDefinition {
 }
 
 /** The API server wants all three. */
-function ownedDefinition({ metadata: { name }, spec = {} }: CustomResourceDefinition): OwnedDefinition {
+function ownedDefinition({ metadata: { name }, spec = {} }: kube.CustomResourceDefinition): OwnedDefinition {
   const stored = spec.versions?.find(({ storage }) => storage === true)
   return { name, kind: spec.names?.kind ?? '', version: stored?.name ?? '' }
 }
@@ -92,12 +81,10 @@ function ownedDefinition({ metadata: { name }, spec = {} }: CustomResourceDefini
 function serviceVersion(
   { package: name, entry, namespace, replaces }: Release,
   { displayName, deployments, owned, accounts, webhooks = [] }: Described,
-): ClusterServiceVersion {
+): kube.Csv {
   const limit = entry.maxOpenShiftVersion
   const properties = limit === undefined ? [] : [{ type: 'olm.maxOpenShiftVersion', value: limit }]
-  return {
-    apiVersion: ClusterServiceVersions.apiVersion,
-    kind: ClusterServiceVersions.kind,
+  return made(kube.Csvs, {
     metadata: {
       name: entry.name,
       namespace,
@@ -120,14 +107,14 @@ function serviceVersion(
       customresourcedefinitions: { owned: [...owned] },
       ...(webhooks.length > 0 && { webhookdefinitions: [...webhooks] }),
     },
-  }
+  })
 }
 
 /** As OLM marks what belongs to a CSV. */
 export function ownedLabels({ metadata }: Pick<KubeObject, 'metadata'>): Record<string, string> {
   return {
     'olm.owner': metadata.name,
-    'olm.owner.kind': ClusterServiceVersions.kind,
+    'olm.owner.kind': kube.Csvs.kind,
     'olm.owner.namespace': metadata.namespace ?? '',
   }
 }
@@ -135,9 +122,9 @@ export function ownedLabels({ metadata }: Pick<KubeObject, 'metadata'>): Record<
 /** What a bundle wants an account of its operators to be permitted. */
 interface Account {
   name: string
-  inCluster: PolicyRule[]
+  inCluster: kube.PolicyRule[]
   /** In the namespace of the operator; not all want something there. */
-  inNamespace?: PolicyRule[]
+  inNamespace?: kube.PolicyRule[]
 }
 
 function permitted(accounts: readonly Account[]): object {
@@ -151,33 +138,33 @@ function permitted(accounts: readonly Account[]): object {
 const permissions = new WeakMap<object, KubeObject[]>()
 
 /** What OLM makes of the permissions that a CSV wants, account by account. CSVs come frozen from the store. */
-export function permissionsOf(csv: ClusterServiceVersion): KubeObject[] {
+export function permissionsOf(csv: kube.Csv): KubeObject[] {
   const { spec = {} } = csv
-  const made = permissions.get(spec) ?? permissionsIn(csv)
-  if (Object.isFrozen(spec)) permissions.set(spec, made)
-  return made
+  const known = permissions.get(spec) ?? permissionsIn(csv)
+  if (Object.isFrozen(spec)) permissions.set(spec, known)
+  return known
 }
 
-function permissionsIn(csv: ClusterServiceVersion): KubeObject[] {
+function permissionsIn(csv: kube.Csv): KubeObject[] {
   const { permissions: within = [], clusterPermissions: everywhere = [] } = csv.spec?.install?.spec ?? {}
-  const names = new Set([...within, ...everywhere].map((one) => one.serviceAccountName ?? ''))
   const { namespace } = csv.metadata
-  const made: KubeObject[] = []
-  for (const name of names) {
-    const { apiVersion, kind } = ServiceAccounts
-    made.push({ apiVersion, kind, metadata: { name, ...(namespace !== undefined && { namespace }) } })
-    for (const { serviceAccountName, rules = [] } of within)
-      if (serviceAccountName === name)
-        made.push(...roleAndBinding(csv, { account: name, rules, within: namespace }))
-    for (const { serviceAccountName, rules = [] } of everywhere)
-      if (serviceAccountName === name) made.push(...roleAndBinding(csv, { account: name, rules }))
-  }
-  return made
+  const names = new Set([...within, ...everywhere].map((one) => one.serviceAccountName ?? ''))
+  return [...names].flatMap((name) => {
+    const rulesIn = (all: typeof within) =>
+      all.filter(({ serviceAccountName }) => serviceAccountName === name)
+    return [
+      made(kube.ServiceAccounts, { metadata: { name, namespace } }),
+      ...rulesIn(within).flatMap(({ rules = [] }) =>
+        roleAndBinding(csv, { account: name, rules, within: namespace }),
+      ),
+      ...rulesIn(everywhere).flatMap(({ rules = [] }) => roleAndBinding(csv, { account: name, rules })),
+    ]
+  })
 }
 
 function roleAndBinding(
-  csv: ClusterServiceVersion,
-  { account, rules, within }: { account: string; rules: PolicyRule[]; within?: string | undefined },
+  csv: kube.Csv,
+  { account, rules, within }: { account: string; rules: kube.PolicyRule[]; within?: string | undefined },
 ): KubeObject[] {
   const name = hashedName(csv.metadata.name, { account, rules, within, csv: csv.metadata.name })
   const metadata = {
@@ -185,11 +172,12 @@ function roleAndBinding(
     ...(within !== undefined && { namespace: within }),
     labels: ownedLabels(csv),
   }
-  const [role, binding] = within === undefined ? [ClusterRoles, ClusterRoleBindings] : [Roles, RoleBindings]
+  const [role, binding] =
+    within === undefined ? [kube.ClusterRoles, kube.ClusterRoleBindings] : [kube.Roles, kube.RoleBindings]
   const subjects = [{ kind: 'ServiceAccount', name: account, namespace: csv.metadata.namespace ?? '' }]
   const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: role.kind, name }
-  const wanted: Role = { apiVersion: role.apiVersion, kind: role.kind, metadata, rules }
-  const bound = { apiVersion: binding.apiVersion, kind: binding.kind, metadata, roleRef, subjects }
+  const wanted: kube.Role = made(role, { metadata, rules })
+  const bound = made(binding, { metadata, roleRef, subjects })
   return [wanted, bound]
 }
 
@@ -205,14 +193,14 @@ function hashedName(csv: string, of: object): string {
 }
 
 /** Of the release's own manifest. */
-function kubeVirtRules(version: string, kind: 'ClusterRole' | 'Role'): PolicyRule[] {
+function kubeVirtRules(version: string, kind: 'ClusterRole' | 'Role'): kube.PolicyRule[] {
   return operatorManifest(version)
     .filter((one) => one.kind === kind)
-    .flatMap((role) => (role as Role).rules ?? [])
+    .flatMap((role) => (role as kube.Role).rules ?? [])
 }
 
 const every = ['*']
-const hyperConvergedRules: PolicyRule[] = [
+const hyperConvergedRules: kube.PolicyRule[] = [
   {
     apiGroups: ['hco.kubevirt.io', 'kubevirt.io', 'cdi.kubevirt.io', 'ssp.kubevirt.io'],
     resources: every,
@@ -226,7 +214,7 @@ const hyperConvergedRules: PolicyRule[] = [
   },
 ]
 
-const leading: PolicyRule[] = [
+const leading: kube.PolicyRule[] = [
   { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['get', 'list', 'create', 'update'] },
 ]
 
@@ -266,40 +254,27 @@ function accountsOf(bundle: BundleShape): Account[] {
   ]
 }
 
-const aaq = { apiVersion: 'aaq.kubevirt.io/v1alpha1', kind: 'AAQ', plural: 'aaqs', namespaced: false }
-const hostPath = {
-  apiVersion: 'hostpathprovisioner.kubevirt.io/v1beta1',
-  kind: 'HostPathProvisioner',
-  plural: 'hostpathprovisioners',
-  namespaced: false,
-}
-const migController = {
-  apiVersion: 'migrations.kubevirt.io/v1alpha1',
-  kind: 'MigController',
-  plural: 'migcontrollers',
-  namespaced: false,
-}
-const inFlight = [
-  ['InFlightOperation', 'inflightoperations'],
-  ['OperationRuleSet', 'operationrulesets'],
-].map(([kind = '', plural = '']) => ({
-  apiVersion: 'ifo.kubevirt.io/v1alpha1',
+const customKind = (kind: string, apiVersion: string, namespaced = false): Kind => ({
+  apiVersion,
   kind,
-  plural,
-  namespaced: true,
-}))
+  plural: `${kind.toLowerCase()}s`,
+  namespaced,
+})
 
-function definitionsOf(bundle: BundleShape): CustomResourceDefinition[] {
+function definitionsOf(bundle: BundleShape): kube.CustomResourceDefinition[] {
   const [cdi, network, ssp] = components.map(({ kind }) => definitionOf(kind))
+  const later = ['InFlightOperation', 'OperationRuleSet'].map((kind) =>
+    customKind(kind, 'ifo.kubevirt.io/v1alpha1', true),
+  )
   const all = [
-    definitionOf(aaq),
+    definitionOf(customKind('AAQ', 'aaq.kubevirt.io/v1alpha1')),
     network,
     cdi,
     hyperConvergedDefinition({ ...bundle.crd, conversion: 'None' }),
-    definitionOf(hostPath),
-    ...(isLater(bundle) ? inFlight.map(definitionOf) : []),
+    definitionOf(customKind('HostPathProvisioner', 'hostpathprovisioner.kubevirt.io/v1beta1')),
+    ...(isLater(bundle) ? later.map((kind) => definitionOf(kind)) : []),
     kubeVirtDefinition(bundle.kubevirt),
-    definitionOf(migController),
+    definitionOf(customKind('MigController', 'migrations.kubevirt.io/v1alpha1')),
     ssp,
   ]
   return all.flatMap((one) => one ?? [])
@@ -309,7 +284,7 @@ function definitionsOf(bundle: BundleShape): CustomResourceDefinition[] {
 export interface CarriedDeployment {
   name: string
   label: Record<string, string>
-  spec: NonNullable<Deployment['spec']>
+  spec: NonNullable<kube.Deployment['spec']>
 }
 
 /** The other operators that a release of HyperConverged brings along (ocp 1.1), those that have operands here. */
@@ -346,8 +321,8 @@ function carried(name: string, called: string, { version, kubevirt }: BundleShap
   return carriedAs(name, { name: called }, { name: called, image, command: [called], env })
 }
 
-function carriedAs(name: string, label: Record<string, string>, container: Container): CarriedDeployment {
-  const template: PodTemplate = { metadata: { labels: label }, spec: { containers: [container] } }
+function carriedAs(name: string, label: Record<string, string>, container: kube.Container) {
+  const template: kube.PodTemplate = { metadata: { labels: label }, spec: { containers: [container] } }
   const selector = { matchLabels: label }
   return { name, label, spec: { replicas: 1, selector, strategy: { type: 'RollingUpdate' }, template } }
 }
@@ -355,6 +330,6 @@ function carriedAs(name: string, label: Record<string, string>, container: Conta
 /** As in the release's own manifest. */
 function virtOperator({ kubevirt }: BundleShape, { registry }: OlmShape): CarriedDeployment {
   const objects = operatorManifest(kubevirt, registry === undefined ? {} : { registry })
-  const { metadata, spec = {} } = objects.find(({ kind }) => kind === 'Deployment') as Deployment
+  const { metadata, spec = {} } = objects.find(({ kind }) => kind === 'Deployment') as kube.Deployment
   return { name: metadata.name, label: metadata.labels ?? {}, spec }
 }

@@ -1,28 +1,12 @@
-import { Jobs } from '../../lib/kube/kinds/workload-kinds.ts'
-import {
-  type CatalogSource,
-  CatalogSources,
-  ClusterServiceVersions,
-  copiedFromLabel,
-  type InstallPlan,
-  InstallPlans,
-  type Subscription,
-  Subscriptions,
-} from '../../lib/kube/kinds/operator-kinds.ts'
-import { between, control, nameSuffix } from '../machinery/controller.ts'
+import * as kube from '../kinds.ts'
+import { between, control, made, nameSuffix, seconds } from '../machinery/controller.ts'
 import type { Release } from './operator-bundle.ts'
 import { servedBy } from './catalog-source.ts'
-import {
-  readNamespaces,
-  type NamespaceSnapshot,
-  type OlmContext,
-  type Said,
-  saying,
-  seconds,
-} from './olm-context.ts'
+import { type NamespaceSnapshot, type Olm, readNamespaces, type Said, saying } from './olm-context.ts'
 import { stepsOf, unpack } from './bundle-unpacker.ts'
-import { replacedIn, resolve } from './resolver.ts'
 import { same } from '../api/json.ts'
+import { contentOf, entryNamed, headOf, nextEntry } from './catalog-content.ts'
+import type { EntryShape, OlmShape } from './olm-shape.ts'
 
 /** OLM looks at everything again so often, whatever happens, ms. */
 const resync = 900_000
@@ -58,22 +42,22 @@ interface Memory {
 }
 
 /** The catalog operator: says of each Subscription where it stands, resolves each namespace and makes its plans. */
-export function runSubscriptions(cx: OlmContext): Promise<void> {
+export function runSubscriptions(cx: Olm): Promise<void> {
   const watched = [
-    { kind: Subscriptions },
-    { kind: InstallPlans },
-    { kind: ClusterServiceVersions, where: { labels: `!${copiedFromLabel}` } },
-    { kind: CatalogSources },
-    { kind: Jobs, where: { namespace: cx.shape.sourceNamespace } },
+    { kind: kube.Subscriptions },
+    { kind: kube.InstallPlans },
+    { kind: kube.Csvs, where: { labels: `!${kube.copiedFromLabel}` } },
+    { kind: kube.CatalogSources },
+    { kind: kube.Jobs, where: { namespace: cx.shape.sourceNamespace } },
   ]
   const memory: Memory = { resolutions: new Map(), arrivals: new Map(), firstShown: new Map() }
   return control(cx, watched, async () => {
     const { source: name, sourceNamespace: namespace } = cx.shape
-    const found = await cx.reader.get(CatalogSources, { name, namespace })
+    const found = await cx.reader.get(kube.CatalogSources, { name, namespace })
     const source = found.is === 'object' ? found.object : undefined
     const again: number[] = []
     for (const snapshot of await readNamespaces(cx)) {
-      const subscriptions: Subscription[] = []
+      const subscriptions: kube.Subscription[] = []
       for (const one of snapshot.subscriptions) {
         const late = untilWritten(cx, one, { snapshot, arrivals: memory.arrivals })
         const plan = planOf(snapshot, one)
@@ -92,13 +76,13 @@ export function runSubscriptions(cx: OlmContext): Promise<void> {
 }
 
 /** A plan that waits blocks everything newer where no other Subscription has something to do (ocp 2.3 #3). */
-const isPending = ({ status }: Subscription): boolean =>
+const isPending = ({ status }: kube.Subscription): boolean =>
   status?.installPlanRef !== undefined && status.state === 'UpgradePending'
 
 async function advance(
-  cx: OlmContext,
+  cx: Olm,
   snapshot: NamespaceSnapshot,
-  { source, memory: { resolutions } }: { source: CatalogSource; memory: Memory },
+  { source, memory: { resolutions } }: { source: kube.CatalogSource; memory: Memory },
 ): Promise<number | undefined> {
   if (snapshot.operatorGroups !== 1 || snapshot.subscriptions.every(isPending)) return undefined
   const served = await servedBy(cx)
@@ -113,9 +97,9 @@ async function advance(
 
 /** In how many ms to look again without an event. Changes `last` where it is to be sooner than after the resync. */
 async function resolveNow(
-  cx: OlmContext,
+  cx: Olm,
   snapshot: NamespaceSnapshot,
-  { source, minor, last }: { source: CatalogSource; minor: string | undefined; last: LastResolution },
+  { source, minor, last }: { source: kube.CatalogSource; minor: string | undefined; last: LastResolution },
 ): Promise<number> {
   const says = cx.faults.on.resolutionFailed
   const resolution =
@@ -146,7 +130,7 @@ async function resolveNow(
   return wait
 }
 
-function resolutionNow(cx: OlmContext, snapshot: NamespaceSnapshot, source: CatalogSource): LastResolution {
+function resolutionNow(cx: Olm, snapshot: NamespaceSnapshot, source: kube.CatalogSource): LastResolution {
   const at = cx.clock.now().getTime()
   return {
     at,
@@ -159,11 +143,7 @@ function resolutionNow(cx: OlmContext, snapshot: NamespaceSnapshot, source: Cata
 }
 
 /** What the resolver is told of: Subscriptions, plans and catalogs. That a CSV changes or goes is none of it (olm-real 3). */
-function eventsIn(
-  cx: OlmContext,
-  { subscriptions, plans }: NamespaceSnapshot,
-  source: CatalogSource,
-): string {
+function eventsIn(cx: Olm, { subscriptions, plans }: NamespaceSnapshot, source: kube.CatalogSource): string {
   const revisions = [...subscriptions, ...plans, source].map(({ metadata }) => metadata.resourceVersion)
   return JSON.stringify([revisions, cx.faults.on.resolutionFailed, cx.faults.on.resolutionStale])
 }
@@ -172,9 +152,9 @@ const annotationsIn = ({ subscriptions }: NamespaceSnapshot): string =>
   JSON.stringify(subscriptions.map(({ metadata }) => metadata.annotations ?? {}))
 
 function untilResolved(
-  cx: OlmContext,
+  cx: Olm,
   snapshot: NamespaceSnapshot,
-  { source, last }: { source: CatalogSource; last: LastResolution | undefined },
+  { source, last }: { source: kube.CatalogSource; last: LastResolution | undefined },
 ): number {
   if (last === undefined) return 0
   const now = cx.clock.now().getTime()
@@ -192,21 +172,21 @@ function untilResolved(
 }
 
 /** Not when the Subscription knows of it already; its plan may be gone. */
-function isNews(snapshot: NamespaceSnapshot, { status }: Subscription, { entry }: Release): boolean {
+function isNews(snapshot: NamespaceSnapshot, { status }: kube.Subscription, { entry }: Release): boolean {
   const isThere = snapshot.serviceVersions.some(({ metadata }) => metadata.name === entry.name)
   return !isThere && status?.currentCSV !== entry.name
 }
 
 interface Updates {
-  updates: { subscription: Subscription; release: Release }[]
-  changed: { subscription: Subscription; release: Release }[]
-  source: CatalogSource
+  updates: { subscription: kube.Subscription; release: Release }[]
+  changed: { subscription: kube.Subscription; release: Release }[]
+  source: kube.CatalogSource
   last: LastResolution
 }
 
 /** In how many ms the namespace is to be looked at again. Changes `last` where a plan was made. */
 async function unpackAndPlan(
-  cx: OlmContext,
+  cx: Olm,
   snapshot: NamespaceSnapshot,
   { updates, changed, source, last }: Updates,
 ): Promise<number> {
@@ -234,12 +214,8 @@ async function unpackAndPlan(
 const unpackingNow = { status: 'True', reason: 'UnpackingInProgress' } as const
 
 /** It is said of every Subscription in the namespace, whosever fault it is (ocp 2.1). */
-async function sayAll(
-  cx: OlmContext,
-  subscriptions: readonly Subscription[],
-  said: Said,
-): Promise<Subscription[]> {
-  const after: Subscription[] = []
+async function sayAll(cx: Olm, subscriptions: readonly kube.Subscription[], said: Said) {
+  const after: kube.Subscription[] = []
   for (const one of subscriptions) after.push(await changeStatus(cx, one, {}, said))
   return after
 }
@@ -248,7 +224,7 @@ async function sayAll(
 const statusAfter = 200
 
 interface Update {
-  subscription: Subscription
+  subscription: kube.Subscription
   release: Release
 }
 
@@ -258,15 +234,15 @@ interface Update {
  * next look makes another one.
  */
 async function makePlan(
-  cx: OlmContext,
+  cx: Olm,
   snapshot: NamespaceSnapshot,
   { updates, changed }: { updates: readonly Update[]; changed: readonly Update[] },
 ): Promise<void> {
   const generation = 1 + Math.max(0, ...snapshot.plans.map(({ spec }) => spec?.generation ?? 0))
-  const created = await cx.writer.create(InstallPlans, newPlan(cx, snapshot, { updates, generation }))
+  const created = await cx.writer.create(kube.InstallPlans, newPlan(cx, snapshot, { updates, generation }))
   await cx.clock.sleep(cx.faults.on.planStatusAfter ?? statusAfter, cx.signal)
   const { metadata, spec } = await cx.writer.mergePatch(
-    InstallPlans,
+    kube.InstallPlans,
     created.metadata,
     {
       ...(created.metadata.resourceVersion !== undefined && {
@@ -282,7 +258,7 @@ async function makePlan(
     'status',
   )
   const { name, uid = '' } = metadata
-  const { apiVersion, kind } = InstallPlans
+  const { apiVersion, kind } = kube.InstallPlans
   for (const { subscription, release } of changed)
     await changeStatus(
       cx,
@@ -302,15 +278,13 @@ async function makePlan(
 }
 
 function newPlan(
-  cx: OlmContext,
+  cx: Olm,
   { namespace, subscriptions }: NamespaceSnapshot,
   { updates, generation }: { updates: readonly Update[]; generation: number },
-): InstallPlan {
+): kube.InstallPlan {
   const isManual = subscriptions.some(({ spec }) => spec?.installPlanApproval === 'Manual')
   const labels = updates.map(({ release }) => [`operators.coreos.com/${release.package}.${namespace}`, ''])
-  return {
-    apiVersion: InstallPlans.apiVersion,
-    kind: InstallPlans.kind,
+  return made(kube.InstallPlans, {
     metadata: {
       name: `install-${nameSuffix(cx.random)}`,
       namespace,
@@ -329,17 +303,17 @@ function newPlan(
       clusterServiceVersionNames: updates.map(({ release }) => release.entry.name),
       generation,
     },
-  }
+  })
 }
 
-type Status = NonNullable<Subscription['status']>
+type Status = NonNullable<kube.Subscription['status']>
 /** `null` takes a field away. */
 type StatusChange = { [K in keyof Status]?: Status[K] | null } & { installplan?: object | null }
 
 /** Ms until it says that its CSV is installed: 0 where it is to say so now, Infinity where there is no such CSV. */
 function untilWritten(
-  cx: OlmContext,
-  { status = {} }: Subscription,
+  cx: Olm,
+  { status = {} }: kube.Subscription,
   { snapshot, arrivals }: { snapshot: NamespaceSnapshot; arrivals: Arrivals },
 ): number {
   const csv = snapshot.serviceVersions.find(({ metadata }) => metadata.name === status.currentCSV)
@@ -357,15 +331,15 @@ function untilWritten(
  * The answer is the Subscription as it is then.
  */
 async function tellSubscription(
-  cx: OlmContext,
-  subscription: Subscription,
+  cx: Olm,
+  subscription: kube.Subscription,
   {
     snapshot,
     source,
     late,
     phase,
-  }: { snapshot: NamespaceSnapshot; source: CatalogSource | undefined; late: number; phase: string },
-): Promise<Subscription> {
+  }: { snapshot: NamespaceSnapshot; source: kube.CatalogSource | undefined; late: number; phase: string },
+): Promise<kube.Subscription> {
   const { status = {} } = subscription
   const plan = planOf(snapshot, subscription)
   const isThere = late === 0
@@ -383,12 +357,7 @@ async function tellSubscription(
 }
 
 /** Writes what differs, and the conditions that say something new. */
-async function changeStatus(
-  cx: OlmContext,
-  subscription: Subscription,
-  change: StatusChange,
-  said: Said,
-): Promise<Subscription> {
+async function changeStatus(cx: Olm, subscription: kube.Subscription, change: StatusChange, said: Said) {
   const { status = {}, metadata } = subscription
   const now = seconds(cx)
   const conditions = saying(status.conditions, said, now)
@@ -398,10 +367,10 @@ async function changeStatus(
   )
   if (differing.length === 0 && conditions === status.conditions) return subscription
   const next = { ...Object.fromEntries(differing), conditions, lastUpdated: now }
-  return cx.writer.mergePatch(Subscriptions, metadata, { status: next }, 'status')
+  return cx.writer.mergePatch(kube.Subscriptions, metadata, { status: next }, 'status')
 }
 
-const planOf = ({ plans }: NamespaceSnapshot, { status }: Subscription): InstallPlan | undefined =>
+const planOf = ({ plans }: NamespaceSnapshot, { status }: kube.Subscription): kube.InstallPlan | undefined =>
   plans.find(({ metadata }) => metadata.name === status?.installPlanRef?.name)
 
 /** From when to when, ms since a plan came to a phase, a Subscription still says the phase before: once after the right one was said already (olm-real). */
@@ -413,8 +382,8 @@ const relapses: Readonly<Record<string, { from: number; to: number; says: string
 
 /** The phase of a plan as its Subscription is to say it now, and in how many ms that is to change. */
 function shownPhase(
-  { clock }: OlmContext,
-  { metadata, spec, status }: InstallPlan,
+  { clock }: Olm,
+  { metadata, spec, status }: kube.InstallPlan,
   firstShown: Map<string, number>,
 ): { phase: string; again: number } {
   const phase = status?.phase ?? ''
@@ -432,7 +401,7 @@ function shownPhase(
     : { phase, again: Infinity }
 }
 
-function planConditions(plan: InstallPlan | undefined, isMissing: boolean, phase: string): Said {
+function planConditions(plan: kube.InstallPlan | undefined, isMissing: boolean, phase: string): Said {
   return {
     InstallPlanMissing: isMissing ? { status: 'True', reason: 'ReferencedInstallPlanNotFound' } : undefined,
     InstallPlanPending: plan && pendingSaid(phase),
@@ -445,12 +414,12 @@ function pendingSaid(phase: string): Said[string] {
   return { status: 'True', reason: phase === '' ? 'InstallPlanNotYetReconciled' : phase }
 }
 
-function failedSaid({ status: { message } = {} }: InstallPlan): Said[string] {
+function failedSaid({ status: { message } = {} }: kube.InstallPlan): Said[string] {
   return { status: 'True', reason: 'InstallComponentFailed', ...(message !== undefined && { message }) }
 }
 
 /** It looks for the catalog's pod alone: one that does not answer is healthy to it (olm-real 6). */
-function catalogHealth(source: CatalogSource | undefined): {
+function catalogHealth(source: kube.CatalogSource | undefined): {
   of: NonNullable<Status['catalogHealth']>
   condition: Said[string]
 } {
@@ -470,3 +439,101 @@ const allHealthy = {
   reason: 'AllCatalogSourcesHealthy',
   message: 'all available catalogsources are healthy',
 } as const
+
+/** What the resolver makes of a namespace, of all its Subscriptions at once (ocp 2.3). */
+type Resolution =
+  | { is: 'updates'; releases: readonly { subscription: kube.Subscription; release: Release }[] }
+  | { is: 'unsatisfiable'; why: string }
+
+/** Each Subscription's next release, by what the catalog shows on this minor of the platform. One that has none holds up no other. */
+function resolve(shape: OlmShape, snapshot: NamespaceSnapshot, minor: string | undefined): Resolution {
+  const releases: { subscription: kube.Subscription; release: Release }[] = []
+  for (const subscription of snapshot.subscriptions) {
+    const entries = entriesFor(shape, subscription, minor)
+    if (typeof entries === 'string') return { is: 'unsatisfiable', why: entries }
+    const stray =
+      replacedBy(snapshot, subscription) ??
+      unwritten(snapshot, subscription) ??
+      strayOf(shape, snapshot, subscription)
+    if (stray !== undefined) return { is: 'unsatisfiable', why: notReferenced(subscription, stray) }
+    const entry = nextFor(shape, snapshot, subscription, entries)
+    if (entry !== undefined)
+      releases.push({ subscription, release: releaseFor(snapshot, subscription, entry) })
+  }
+  return { is: 'updates', releases }
+}
+
+function entriesFor(shape: OlmShape, subscription: kube.Subscription, minor: string | undefined) {
+  const { name, channel } = subscription.spec ?? {}
+  const found = contentOf(shape, minor).find((one) => one.package === name)
+  const entries = found?.channels.find((one) => one.name === channel)?.entries
+  return entries ?? nothingIn(subscription, found !== undefined)
+}
+
+function releaseFor(
+  { namespace }: NamespaceSnapshot,
+  { spec, status }: kube.Subscription,
+  entry: EntryShape,
+): Release {
+  const replaces = status?.installedCSV
+  return { package: spec?.name ?? '', entry, namespace, ...(replaces !== undefined && { replaces }) }
+}
+
+function nextFor(
+  shape: OlmShape,
+  snapshot: NamespaceSnapshot,
+  { spec, status }: kube.Subscription,
+  entries: readonly EntryShape[],
+): EntryShape | undefined {
+  const { installedCSV } = status ?? {}
+  if (installedCSV === undefined) {
+    return entries.find(({ name }) => name === spec?.startingCSV) ?? headOf(entries)
+  }
+  const present = snapshot.serviceVersions.find(({ metadata }) => metadata.name === installedCSV)
+  const version = present?.spec?.version ?? entryNamed(shape, installedCSV)?.version ?? ''
+  return nextEntry(entries, { name: installedCSV, version })
+}
+
+function nothingIn({ metadata, spec }: kube.Subscription, isPackage: boolean): string {
+  const { name = '', channel = '' } = spec ?? {}
+  const where = isPackage ? `channel ${channel} of package ${name}` : `package ${name}`
+  return (
+    `constraints not satisfiable: no operators found in ${where} in the catalog referenced by subscription ${metadata.name}, ` +
+    `subscription ${metadata.name} exists`
+  )
+}
+
+/** The CSV that another one of the namespace replaces: no Subscription refers to it any more. */
+const replacedIn = ({ serviceVersions }: NamespaceSnapshot): string | undefined =>
+  serviceVersions.find(({ metadata }) => serviceVersions.some(({ spec }) => spec?.replaces === metadata.name))
+    ?.metadata.name
+
+/** Of this Subscription, while its own CSV replaces it. */
+function replacedBy({ serviceVersions }: NamespaceSnapshot, { status }: kube.Subscription) {
+  const own = serviceVersions.find(({ metadata }) => metadata.name === status?.installedCSV)
+  const replaced = own?.spec?.replaces
+  return serviceVersions.some(({ metadata }) => metadata.name === replaced) ? replaced : undefined
+}
+
+/** The CSV of an update that its Subscription does not name as installed yet. */
+function unwritten({ serviceVersions }: NamespaceSnapshot, { status }: kube.Subscription) {
+  const { currentCSV, installedCSV } = status ?? {}
+  if (installedCSV === undefined || currentCSV === installedCSV) return undefined
+  return serviceVersions.some(({ metadata }) => metadata.name === currentCSV) ? currentCSV : undefined
+}
+
+/** A CSV of the package that is there though its Subscription knows of none (ocp 7 #8). */
+function strayOf(shape: OlmShape, snapshot: NamespaceSnapshot, { spec, status }: kube.Subscription) {
+  if (status?.installedCSV !== undefined) return undefined
+  const channels = contentOf(shape, undefined).find((one) => one.package === spec?.name)?.channels ?? []
+  const names = new Set(channels.flatMap(({ entries }) => entries.map(({ name }) => name)))
+  const present = snapshot.serviceVersions.map(({ metadata }) => metadata.name)
+  return present.find((name) => names.has(name) && name !== status?.currentCSV)
+}
+
+function notReferenced({ metadata }: kube.Subscription, stray: string): string {
+  return (
+    `constraints not satisfiable: clusterserviceversion ${stray} exists and is not referenced by a subscription, ` +
+    `subscription ${metadata.name} requires at least one of the versions of its package, subscription ${metadata.name} exists`
+  )
+}

@@ -1,21 +1,12 @@
+import * as kube from '../kinds.ts'
+import { claim, control, seconds } from '../machinery/controller.ts'
 import {
-  type ClusterOperator,
-  ClusterOperators,
-  ClusterVersions,
-  KubeApiServers,
-  MachineConfigPools,
-} from '../../lib/kube/kinds/openshift-kinds.ts'
-import { control } from '../machinery/controller.ts'
-import {
-  type Claim,
   isTrue,
   listServed,
-  pollEvery,
   minute,
   msSince,
-  type PlatformContext,
-  seconds,
-  withCondition,
+  type Platform,
+  pollEvery,
   withConditions,
   writeStatus,
 } from './platform-context.ts'
@@ -24,45 +15,40 @@ import { type OperatorPlace, operatorsOf, requestMachines } from './openshift-ob
 import { type OpenShiftShape, type Release, releaseNumber, releaseOf } from './openshift-shape.ts'
 import { isAt, operatorVersion } from './cluster-version.ts'
 import { condition, type Condition } from '../../lib/kube/object.ts'
-import { type Node, Nodes } from '../../lib/kube/kinds/core-kinds.ts'
 import type { Store } from '../api/store.ts'
 
 /** Updates the operators level by level to the release that the ClusterVersion has accepted; a level waits for all of the one before. */
-export function runClusterOperators(cx: PlatformContext): Promise<void> {
+export function runClusterOperators(cx: Platform): Promise<void> {
   const watched = [
-    { kind: ClusterVersions },
-    { kind: ClusterOperators },
-    { kind: MachineConfigPools },
+    { kind: kube.ClusterVersions },
+    { kind: kube.ClusterOperators },
+    { kind: kube.Pools },
     cx.faults,
   ]
   const refusing = new Set<string>()
   return control(cx, watched, async () => {
-    for (const operator of await cx.reader.list(ClusterOperators))
-      await writeStatus(cx, ClusterOperators, operator, withFaults(cx, operator, refusing))
+    for (const operator of await cx.reader.list(kube.ClusterOperators))
+      await writeStatus(cx, kube.ClusterOperators, operator, withFaults(cx, operator, refusing))
     const release = await releaseUnderway(cx)
     if (!release) return undefined
-    for (const { place, operator } of nextLevel(cx, await cx.reader.list(ClusterOperators), release))
+    for (const { place, operator } of nextLevel(cx, await cx.reader.list(kube.ClusterOperators), release))
       await advance(cx, operator, { place, release })
     return pollEvery
   })
 }
 
-async function releaseUnderway(cx: PlatformContext): Promise<Release | undefined> {
-  const [version] = await cx.reader.list(ClusterVersions)
+async function releaseUnderway(cx: Platform): Promise<Release | undefined> {
+  const [version] = await cx.reader.list(kube.ClusterVersions)
   const { desired, history = [] } = version?.status ?? {}
   return history[0]?.state === 'Partial' ? releaseOf(cx.shape.graph, desired?.version) : undefined
 }
 
 interface Placed {
   place: OperatorPlace
-  operator: ClusterOperator
+  operator: kube.ClusterOperator
 }
 
-function nextLevel(
-  { shape }: PlatformContext,
-  operators: readonly ClusterOperator[],
-  { version }: Release,
-): Placed[] {
+function nextLevel({ shape }: Platform, operators: readonly kube.ClusterOperator[], { version }: Release) {
   const behind = operatorsOf(shape).flatMap((place): Placed[] => {
     const operator = operators.find(({ metadata }) => metadata.name === place.name)
     return operator && !isAt(operator, version) ? [{ place, operator }] : []
@@ -76,88 +62,66 @@ interface Task {
   release: Release
 }
 
-async function advance(cx: PlatformContext, operator: ClusterOperator, task: Task): Promise<void> {
+async function advance(cx: Platform, operator: kube.ClusterOperator, task: Task): Promise<void> {
   const { conditions } = operator.status ?? {}
   if (!isTrue(conditions, 'Progressing')) return begin(cx, operator, task)
   const late = msSince(conditions, 'Progressing', cx.clock.now()) >= task.place.minutes * minute
   if (late && (await mayFinish(cx, operator, task))) await finish(cx, operator, task)
 }
 
-async function begin(
-  cx: PlatformContext,
-  operator: ClusterOperator,
-  { place, release }: Task,
-): Promise<void> {
-  const message = `Working towards ${release.version}`
+async function begin(cx: Platform, operator: kube.ClusterOperator, { place, release }: Task): Promise<void> {
   if (place.name === 'machine-config') await requestMachines(cx, release)
-  const claim = { type: 'Progressing', status: 'True', reason: 'RollingOut', message } as const
-  await writeStatus(cx, ClusterOperators, operator, withClaim(cx, operator, claim))
+  const rolling = claim('Progressing', 'True', 'RollingOut', `Working towards ${release.version}`)
+  await writeStatus(cx, kube.ClusterOperators, operator, withClaim(cx, operator, rolling))
 }
 
-async function mayFinish(
-  cx: PlatformContext,
-  operator: ClusterOperator,
-  { place, release }: Task,
-): Promise<boolean> {
+async function mayFinish(cx: Platform, operator: kube.ClusterOperator, { place, release }: Task) {
   if (cx.faults.on.slowOperators?.includes(place.name) === true) return false
   if (isTrue(operator.status?.conditions, 'Degraded')) return false
   return place.name !== 'machine-config' || areMastersAt(cx, release)
 }
 
-async function finish(
-  cx: PlatformContext,
-  operator: ClusterOperator,
-  { place, release }: Task,
-): Promise<void> {
-  const claim = { type: 'Progressing', status: 'False', reason: 'AsExpected', message: '' } as const
-  const status = { ...withClaim(cx, operator, claim), versions: versionsOf(place.name, release) }
-  await writeStatus(cx, ClusterOperators, operator, status)
+async function finish(cx: Platform, operator: kube.ClusterOperator, { place, release }: Task): Promise<void> {
+  const done = claim('Progressing', 'False', 'AsExpected', '')
+  const status = { ...withClaim(cx, operator, done), versions: versionsOf(place.name, release) }
+  await writeStatus(cx, kube.ClusterOperators, operator, status)
 }
 
-function withClaim(
-  cx: PlatformContext,
-  { status }: ClusterOperator,
-  claim: Claim,
-): NonNullable<ClusterOperator['status']> {
-  return { ...status, conditions: withCondition(status?.conditions ?? [], claim, seconds(cx)) }
+function withClaim(cx: Platform, { status }: kube.ClusterOperator, said: Condition) {
+  return { ...status, conditions: withConditions(status?.conditions ?? [], [said], seconds(cx)) }
 }
 
 const unwell = 'OperandsNotReady'
-const fine = { status: 'False', reason: 'AsExpected', message: '' } as const
 
 /**
  * An operator's status with the faults that are on, and without those that are off again. `refusing` remembers who was made to refuse
  * updates: nobody else's refusal is taken back.
  */
-function withFaults(
-  cx: PlatformContext,
-  operator: ClusterOperator,
-  refusing: Set<string>,
-): ClusterOperator['status'] {
+function withFaults(cx: Platform, operator: kube.ClusterOperator, refusing: Set<string>) {
   const claims = [...degraded(cx, operator), ...upgradeable(cx, operator, refusing)]
   if (claims.length === 0) return operator.status
   const conditions = withConditions(operator.status?.conditions ?? [], claims, seconds(cx))
   return { ...operator.status, conditions }
 }
 
-function degraded({ faults }: PlatformContext, operator: ClusterOperator): Claim[] {
+function degraded({ faults }: Platform, operator: kube.ClusterOperator): Condition[] {
   const { name } = operator.metadata
-  const type = 'Degraded'
-  const message = `the operands of ${name} are not ready`
   if (faults.on.degradedOperators?.includes(name) === true)
-    return [{ type, status: 'True', reason: unwell, message }]
-  return condition(operator, type)?.reason === unwell ? [{ type, ...fine }] : []
+    return [claim('Degraded', 'True', unwell, `the operands of ${name} are not ready`)]
+  return condition(operator, 'Degraded')?.reason === unwell
+    ? [claim('Degraded', 'False', 'AsExpected', '')]
+    : []
 }
 
-function upgradeable({ faults }: PlatformContext, operator: ClusterOperator, refusing: Set<string>): Claim[] {
-  const { name } = operator.metadata
-  const type = 'Upgradeable'
+function upgradeable(
+  { faults }: Platform,
+  { metadata: { name } }: kube.ClusterOperator,
+  refusing: Set<string>,
+): Condition[] {
   const fault = faults.on.notUpgradeable?.find((f) => f.operator === name)
-  if (fault) {
-    refusing.add(name)
-    return [{ type, status: 'False', reason: fault.reason, message: fault.message }]
-  }
-  return refusing.delete(name) ? [{ type, ...fine, status: 'True' }] : []
+  if (!fault) return refusing.delete(name) ? [claim('Upgradeable', 'True', 'AsExpected', '')] : []
+  refusing.add(name)
+  return [claim('Upgradeable', 'False', fault.reason, fault.message)]
 }
 
 /** Those with an operand of their own, whose version is that of Kubernetes. */
@@ -167,7 +131,7 @@ const operands = new Set(['kube-apiserver', 'kube-controller-manager', 'kube-sch
 export function versionsOf(
   name: string,
   { version, kubernetes }: Pick<Release, 'version' | 'kubernetes'>,
-): NonNullable<NonNullable<ClusterOperator['status']>['versions']> {
+): NonNullable<NonNullable<kube.ClusterOperator['status']>['versions']> {
   const own = { name: 'operator', version }
   return operands.has(name) ? [own, { name, version: kubernetes }] : [own]
 }
@@ -176,33 +140,24 @@ const kubeApiServer = 'kube-apiserver'
 const type = 'KubeletMinorVersionUpgradeable'
 
 /** Keeps what kube-apiserver's operator says of the kubelets: on its own resource, and as `Upgradeable` of its ClusterOperator (ocp 3.4). */
-export function runKubeletSkew(cx: PlatformContext): Promise<void> {
-  const watched = [{ kind: Nodes }, { kind: ClusterOperators, where: { name: kubeApiServer } }]
+export function runKubeletSkew(cx: Platform): Promise<void> {
+  const watched = [{ kind: kube.Nodes }, { kind: kube.ClusterOperators, where: { name: kubeApiServer } }]
   return control(cx, watched, async () => {
-    const found = await cx.reader.get(ClusterOperators, { name: kubeApiServer })
+    const found = await cx.reader.get(kube.ClusterOperators, { name: kubeApiServer })
     if (found.is !== 'object' || !found.object.status) return undefined
-    const claim = skewOf(found.object, await cx.reader.list(Nodes))
-    for (const server of await listServed(cx, KubeApiServers)) {
-      const conditions = withCondition(server.status?.conditions ?? [], claim, seconds(cx))
-      await writeStatus(cx, KubeApiServers, server, { ...server.status, conditions })
+    const skew = skewOf(found.object, await cx.reader.list(kube.Nodes))
+    for (const server of await listServed(cx, kube.KubeApiServers)) {
+      const conditions = withConditions(server.status?.conditions ?? [], [skew], seconds(cx))
+      await writeStatus(cx, kube.KubeApiServers, server, { ...server.status, conditions })
     }
-    if (cx.faults.on.notUpgradeable?.some(({ operator }) => operator === kubeApiServer) !== true)
-      await sumUp(cx, found.object, claim)
+    if (cx.faults.on.notUpgradeable?.some(({ operator }) => operator === kubeApiServer) === true)
+      return undefined
+    const { status, reason, message } = skew
+    const because = status === 'True' ? 'AsExpected' : `KubeletMinorVersion_${reason}`
+    const sum = claim('Upgradeable', status, because, `${type}: ${message}`)
+    await writeStatus(cx, kube.ClusterOperators, found.object, withClaim(cx, found.object, sum))
     return undefined
   })
-}
-
-async function sumUp(cx: PlatformContext, operator: ClusterOperator, claim: Claim): Promise<void> {
-  const { status = {} } = operator
-  const reason = claim.status === 'True' ? 'AsExpected' : `KubeletMinorVersion_${claim.reason}`
-  const sum: Claim = {
-    type: 'Upgradeable',
-    status: claim.status,
-    reason,
-    message: `${type}: ${claim.message}`,
-  }
-  const conditions = withCondition(status.conditions ?? [], sum, seconds(cx))
-  await writeStatus(cx, ClusterOperators, operator, { ...status, conditions })
 }
 
 /** How many minors kubelets may lag behind a control plane of that platform release. */
@@ -210,7 +165,7 @@ function toleratedSkew({ major, minor }: { major: number; minor: number }): numb
   return major === 4 ? (minor % 2 === 0 ? 2 : 1) : (minor % 3) + 1
 }
 
-function skewOf(operator: ClusterOperator, nodes: readonly Node[]): Claim {
+function skewOf(operator: kube.ClusterOperator, nodes: readonly kube.Node[]): Condition {
   const platform = releaseNumber(operatorVersion(operator))
   const server = operator.status?.versions?.find((v) => v.name === kubeApiServer)?.version ?? ''
   return kubeletSkew({ platform, server }, nodes)
@@ -221,11 +176,11 @@ type Group = 'behind' | 'ahead' | 'limit' | 'allowed' | 'synced'
 /** The gravest of what the nodes' kubelets come to. Pure. */
 export function kubeletSkew(
   { platform, server }: { platform: { major: number; minor: number }; server: string },
-  nodes: readonly Node[],
-): Claim {
+  nodes: readonly kube.Node[],
+): Condition {
   const least = toleratedSkew(platform)
   const leastNext = toleratedSkew({ ...platform, minor: platform.minor + 1 })
-  const group = (node: Node): Group => {
+  const group = (node: kube.Node): Group => {
     const lag = releaseNumber(server).minor - releaseNumber(kubeletOf(node)).minor
     if (lag < 0) return 'ahead'
     if (lag === 0) return 'synced'
@@ -236,47 +191,41 @@ export function kubeletSkew(
     nodes.some((n) => group(n) === g),
   )
   if (!worst)
-    return {
-      type,
-      status: 'True',
-      reason: 'KubeletMinorVersionsSynced',
-      message: 'Kubelet and API server versions are synced.',
-    }
-  const { status, reason, words } = verdicts[worst]
+    return claim(type, 'True', 'KubeletMinorVersionsSynced', 'Kubelet and API server versions are synced.')
+  const [status, reason, words] = verdicts[worst]
   const among = nodes.filter((node) => group(node) === worst)
-  return { type, status, reason, message: words(subject(among), server) }
+  return claim(type, status, `KubeletMinorVersion${reason}`, words(subject(among), server))
 }
 
-const kubeletOf = (node: Node | undefined): string => node?.status?.nodeInfo?.kubeletVersion ?? ''
+const kubeletOf = (node: kube.Node | undefined): string => node?.status?.nodeInfo?.kubeletVersion ?? ''
 
-const verdicts: Record<
-  Exclude<Group, 'synced'>,
-  { status: Condition['status']; reason: string; words: (subject: string, server: string) => string }
-> = {
-  behind: {
-    status: 'False',
-    reason: 'KubeletMinorVersionUnsupported',
-    words: (who, server) => `Unsupported ${who} too far behind the target API server version (${server}).`,
-  },
-  ahead: {
-    status: 'Unknown',
-    reason: 'KubeletMinorVersionAhead',
-    words: (who, server) => `Unsupported ${who} ahead of the target API server version (${server}).`,
-  },
-  limit: {
-    status: 'False',
-    reason: 'KubeletMinorVersionUnsupportedNextUpgrade',
-    words: (who) => `${who} not supported in the next OpenShift version upgrade.`,
-  },
-  allowed: {
-    status: 'True',
-    reason: 'KubeletMinorVersionSupportedNextUpgrade',
-    words: (who) =>
+type Verdict = [Condition['status'], reason: string, words: (subject: string, server: string) => string]
+
+const verdicts: Record<Exclude<Group, 'synced'>, Verdict> = {
+  behind: [
+    'False',
+    'Unsupported',
+    (who, server) => `Unsupported ${who} too far behind the target API server version (${server}).`,
+  ],
+  ahead: [
+    'Unknown',
+    'Ahead',
+    (who, server) => `Unsupported ${who} ahead of the target API server version (${server}).`,
+  ],
+  limit: [
+    'False',
+    'UnsupportedNextUpgrade',
+    (who) => `${who} not supported in the next OpenShift version upgrade.`,
+  ],
+  allowed: [
+    'True',
+    'SupportedNextUpgrade',
+    (who) =>
       `${who} behind the expected API server version; nevertheless supported in the next OpenShift version upgrade.`,
-  },
+  ],
 }
 
-function subject(nodes: readonly Node[]): string {
+function subject(nodes: readonly kube.Node[]): string {
   const names = nodes.map(({ metadata }) => metadata.name).sort()
   if (names.length === 1)
     return `Kubelet version (${kubeletOf(nodes[0]).replace(/^v/, '')}) on node ${names[0]} is`
@@ -289,9 +238,9 @@ function subject(nodes: readonly Node[]): string {
 /** The server's own `/version` is that of the installed release, and follows kube-apiserver's ClusterOperator. */
 export function serveReleaseVersion(store: Store, { graph, version }: OpenShiftShape): void {
   become(store, releaseOf(graph, version)?.kubernetes)
-  store.watch(ClusterOperators, ({ object }) => {
+  store.watch(kube.ClusterOperators, ({ object }) => {
     if (object.metadata.name !== 'kube-apiserver') return
-    const { status } = object as ClusterOperator
+    const { status } = object as kube.ClusterOperator
     become(store, status?.versions?.find(({ name }) => name === 'kube-apiserver')?.version)
   })
 }

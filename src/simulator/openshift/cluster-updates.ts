@@ -8,8 +8,9 @@ import {
   releaseOf,
   sameMinor,
 } from './openshift-shape.ts'
-import { type Claim, withCondition } from './platform-context.ts'
-import { condition } from '../../lib/kube/object.ts'
+import { withConditions } from './platform-context.ts'
+import { condition, type Condition } from '../../lib/kube/object.ts'
+import { claim } from '../machinery/controller.ts'
 
 /** What `spec.desiredUpdate` comes to (ocp 3.1, 3.2). */
 export type Request =
@@ -77,9 +78,9 @@ export function withRequest(
   { loading, at }: { loading: boolean; at: string },
 ): Status {
   const status = withValidity(version.status, request, at)
-  const say = (claim: Claim): Status => ({
+  const say = (said: Condition): Status => ({
     ...status,
-    conditions: withCondition(status.conditions ?? [], claim, at),
+    conditions: withConditions(status.conditions ?? [], [said], at),
   })
   if (request.is === 'invalid') return status
   if (request.is === 'nothing') return say(loaded(status.desired))
@@ -89,7 +90,7 @@ export function withRequest(
   return request.is === 'release' ? begun(say(loaded(request.release)), request.release, at) : status
 }
 
-function refusalOf(version: ClusterVersion, request: Request): Claim | undefined {
+function refusalOf(version: ClusterVersion, request: Request): Condition | undefined {
   if (request.is === 'failed') return refused(request.step, request.message)
   if (request.is !== 'release' || request.force) return undefined
   const why = preconditionFailure(version, request.release.version)
@@ -108,38 +109,20 @@ const accepted = 'ReleaseAccepted'
 const named = ({ version = '', image = '' }: Update): string =>
   `version=${JSON.stringify(version)} image=${JSON.stringify(image)}`
 
-const loaded = (release: Update = {}): Claim => ({
-  type: accepted,
-  status: 'True',
-  reason: 'PayloadLoaded',
-  message: `Payload loaded ${named(release)} architecture="amd64"`,
-})
+const loaded = (release: Update = {}): Condition =>
+  claim(accepted, 'True', 'PayloadLoaded', `Payload loaded ${named(release)} architecture="amd64"`)
 
-const retrieving = (update: Update): Claim => ({
-  type: accepted,
-  status: 'Unknown',
-  reason: 'RetrievePayload',
-  message: `Retrieving and verifying payload ${named(update)}`,
-})
+const retrieving = (update: Update): Condition =>
+  claim(accepted, 'Unknown', 'RetrievePayload', `Retrieving and verifying payload ${named(update)}`)
 
-const refused = (reason: string, message: string): Claim => ({
-  type: accepted,
-  status: 'False',
-  reason,
-  message,
-})
+const refused = (reason: string, message: string): Condition => claim(accepted, 'False', reason, message)
 
 function withValidity(status: Status, request: Request, at: string): Status {
   const { conditions = [] } = status
   if (request.is !== 'invalid')
     return { ...status, conditions: conditions.filter(({ type }) => type !== 'Invalid') }
-  const claim: Claim = {
-    type: 'Invalid',
-    status: 'True',
-    reason: 'InvalidClusterVersion',
-    message: request.why,
-  }
-  return { ...status, conditions: withCondition(conditions, claim, at) }
+  const invalid = claim('Invalid', 'True', 'InvalidClusterVersion', request.why)
+  return { ...status, conditions: withConditions(conditions, [invalid], at) }
 }
 
 /** An update that another one overtakes stays Partial, and ends there. */
@@ -147,14 +130,8 @@ function begun(status: Status, release: Release, at: string): Status {
   const [last, ...before] = status.history ?? []
   const overtaken = last?.state === 'Partial' ? [{ ...last, completionTime: at }] : last ? [last] : []
   const { version, image } = release
-  const next = {
-    state: 'Partial',
-    version,
-    image,
-    startedTime: at,
-    completionTime: null,
-    verified: true,
-  } as const
+  const begins = { startedTime: at, completionTime: null, verified: true }
+  const next = { state: 'Partial' as const, version, image, ...begins }
   return {
     ...status,
     desired: platformRelease(release),
@@ -202,13 +179,8 @@ function rollback({ status }: Judged, current: string, target: string): Failure[
     previous === target
       ? "and matches the cluster's previous version, but rollbacks that change major or minor versions are not recommended"
       : `and the only supported rollback is to the cluster's previous version ${previous ?? 'none'}`
-  return [
-    {
-      name: 'ClusterVersionRollback',
-      reason: 'LowDesiredVersion',
-      message: `${target} is less than the current target ${current}, ${why}`,
-    },
-  ]
+  const message = `${target} is less than the current target ${current}, ${why}`
+  return [{ name: 'ClusterVersionRollback', reason: 'LowDesiredVersion', message }]
 }
 
 function giantHop(current: string, target: string): Failure[] {
@@ -240,12 +212,12 @@ export function withoutUpdates(status: Status): Status {
 
 /** What the update service says, or that it does not answer (ocp 3.1: null is not "none"). Pure. */
 export function withUpdates(status: Status, { channel, graph, at }: Asked, answers: boolean): Status {
-  const say = (on: Status, claim: Omit<Claim, 'type'>): Status => ({
+  const say = (on: Status, ...said: [Condition['status'], reason?: string, message?: string]): Status => ({
     ...on,
-    conditions: withCondition(on.conditions ?? [], { type: 'RetrievedUpdates', ...claim }, at),
+    conditions: withConditions(on.conditions ?? [], [claim('RetrievedUpdates', ...said)], at),
   })
   const failed = (reason: string, message: string): Status =>
-    say(withoutUpdates(status), { status: 'False', reason, message })
+    say(withoutUpdates(status), 'False', reason, message)
   if (channel === '') return failed('NoChannel', 'The update channel has not been configured.')
   const unable = 'Unable to retrieve available updates: '
   if (!answers)
@@ -258,7 +230,7 @@ export function withUpdates(status: Status, { channel, graph, at }: Asked, answe
       `${unable}currently reconciling cluster version ${version} not found in the "${channel}" channel`,
     )
   const conditionalUpdates = known.conditionalUpdates.map((update) => asBefore(status, update))
-  return say({ ...status, ...known, conditionalUpdates }, { status: 'True' })
+  return say({ ...status, ...known, conditionalUpdates }, 'True')
 }
 
 type Conditional = NonNullable<Status['conditionalUpdates']>[number]
@@ -297,23 +269,12 @@ function updatesFrom(
 
 const newestFirst = (a: Release, b: Release): number => compareReleases(b.version, a.version)
 
-function conditionalUpdate(
-  release: Release,
-  { risk, message }: ConditionalEdge,
-  lastTransitionTime: string,
-): Updates['conditionalUpdates'][number] {
+function conditionalUpdate(release: Release, { risk, message }: ConditionalEdge, lastTransitionTime: string) {
   const url = `https://issues.example/${risk}`
-  const recommended = {
-    type: 'Recommended',
-    status: 'False' as const,
-    reason: risk,
-    message,
-    lastTransitionTime,
-  }
   return {
     release: platformRelease(release),
     risks: [{ name: risk, message, url, matchingRules: [{ type: 'Always' }] }],
-    conditions: [recommended],
+    conditions: [{ ...claim('Recommended', 'False', risk, message), lastTransitionTime }],
   }
 }
 

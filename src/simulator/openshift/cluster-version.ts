@@ -1,28 +1,21 @@
-import { type ConfigMap, ConfigMaps } from '../../lib/kube/kinds/core-kinds.ts'
+import * as kube from '../kinds.ts'
+import { claim, seconds, whenRung } from '../machinery/controller.ts'
 import {
-  type ClusterOperator,
-  ClusterOperators,
-  type ClusterVersion,
-  ClusterVersions,
-} from '../../lib/kube/kinds/openshift-kinds.ts'
-import { whenRung } from '../machinery/controller.ts'
-import {
-  type Claim,
   isTrue,
-  pollEvery,
   minute,
   msSince,
-  type PlatformContext,
-  seconds,
+  type Platform,
+  pollEvery,
   withConditions,
   writeStatus,
 } from './platform-context.ts'
 import { type Request, requestOf, withoutUpdates, withRequest, withUpdates } from './cluster-updates.ts'
 import { type Condition, condition } from '../../lib/kube/object.ts'
 import { releaseNumber } from './openshift-shape.ts'
+import { timestamp } from '../api/object-lifecycle.ts'
 
-type Status = NonNullable<ClusterVersion['status']>
-type ReadClusterVersion = ClusterVersion & { status: Status }
+type Status = NonNullable<kube.ClusterVersion['status']>
+type ReadClusterVersion = kube.ClusterVersion & { status: Status }
 
 /** In ms: until a change is noticed, a release is fetched and verified, the update service has answered. */
 const takes = { noticing: 2000, loading: 15_000, retrieving: 8000 }
@@ -31,12 +24,12 @@ const gatesNamespace = 'openshift-config-managed'
 const acksNamespace = 'openshift-config'
 
 /** Keeps the status of the ClusterVersion: whether an update is accepted, how far it is, which updates there are, and what stands in the way of another minor. */
-export function runClusterVersion(cx: PlatformContext): Promise<void> {
+export function runClusterVersion(cx: Platform): Promise<void> {
   const watched = [
-    { kind: ClusterVersions },
-    { kind: ClusterOperators },
-    { kind: ConfigMaps, where: { namespace: gatesNamespace } },
-    { kind: ConfigMaps, where: { namespace: acksNamespace } },
+    { kind: kube.ClusterVersions },
+    { kind: kube.ClusterOperators },
+    { kind: kube.ConfigMaps, where: { namespace: gatesNamespace } },
+    { kind: kube.ConfigMaps, where: { namespace: acksNamespace } },
     cx.faults,
   ]
   const memory = new Waits()
@@ -44,11 +37,11 @@ export function runClusterVersion(cx: PlatformContext): Promise<void> {
     cx,
     watched,
     async () => {
-      const [version] = await cx.reader.list(ClusterVersions)
+      const [version] = await cx.reader.list(kube.ClusterVersions)
       if (!version?.status) return takes.noticing
       memory.begin()
       const status = await nextStatus(cx, { ...version, status: version.status }, memory)
-      await writeStatus(cx, ClusterVersions, version, status)
+      await writeStatus(cx, kube.ClusterVersions, version, status)
       if (memory.pending) return takes.noticing
       return status.history?.[0]?.state === 'Partial' ? pollEvery : undefined
     },
@@ -56,9 +49,9 @@ export function runClusterVersion(cx: PlatformContext): Promise<void> {
   )
 }
 
-async function nextStatus(cx: PlatformContext, version: ReadClusterVersion, memory: Waits): Promise<Status> {
+async function nextStatus(cx: Platform, version: ReadClusterVersion, memory: Waits): Promise<Status> {
   const [now, at] = [cx.clock.now(), seconds(cx)]
-  const operators = await cx.reader.list(ClusterOperators)
+  const operators = await cx.reader.list(kube.ClusterOperators)
   const judged = await judgedNow(cx, version, operators)
   const request = requestOf(judged, cx.shape.graph)
   const loading = isLoad(request) && memory.waits('load', asked(version), now)
@@ -67,37 +60,31 @@ async function nextStatus(cx: PlatformContext, version: ReadClusterVersion, memo
 }
 
 const isLoad = ({ is }: Request): boolean => is === 'release' || is === 'failed'
-const asked = ({ spec }: ClusterVersion): string => JSON.stringify(spec?.desiredUpdate ?? null)
+const asked = ({ spec }: kube.ClusterVersion): string => JSON.stringify(spec?.desiredUpdate ?? null)
 
 /** With what stands in the way of another minor, as of now. */
 async function judgedNow(
-  cx: PlatformContext,
+  cx: Platform,
   version: ReadClusterVersion,
-  operators: readonly ClusterOperator[],
+  operators: readonly kube.ClusterOperator[],
 ): Promise<ReadClusterVersion> {
-  const observed = { version, operators, gates: await readGates(cx), acks: await readAcks(cx) }
+  const gates = await configMap(cx, 'admin-gates', gatesNamespace)
+  const acks = await configMap(cx, 'admin-acks', acksNamespace)
+  const observed = { version, operators, gates, acks }
   const conditions = withUpgradeable(version.status.conditions ?? [], observed, seconds(cx))
   const observedGeneration = version.metadata.generation ?? 1
   return { ...version, status: { ...version.status, observedGeneration, conditions } }
 }
 
-function updatesOf(cx: PlatformContext, status: Status, channel: string, memory: Waits): Status {
+function updatesOf(cx: Platform, status: Status, channel: string, memory: Waits): Status {
   const { graph } = cx.shape
   if (memory.waits('updates', channel, cx.clock.now())) return withoutUpdates(status)
   const answers = cx.faults.on.updatesNotRetrieved !== true
   return withUpdates(status, { channel, graph, at: seconds(cx) }, answers)
 }
 
-const readGates = (cx: PlatformContext): Promise<ConfigMap | undefined> =>
-  configMap(cx, { name: 'admin-gates', namespace: gatesNamespace })
-const readAcks = (cx: PlatformContext): Promise<ConfigMap | undefined> =>
-  configMap(cx, { name: 'admin-acks', namespace: acksNamespace })
-
-async function configMap(
-  { reader }: PlatformContext,
-  ref: { name: string; namespace: string },
-): Promise<ConfigMap | undefined> {
-  const found = await reader.get(ConfigMaps, ref)
+async function configMap({ reader }: Platform, name: string, namespace: string) {
+  const found = await reader.get(kube.ConfigMaps, { name, namespace })
   return found.is === 'object' ? found.object : undefined
 }
 
@@ -133,28 +120,29 @@ const manifests = 901
 const limit = { slow: 30 * minute, slowMachines: 90 * minute, degraded: 40 * minute }
 
 /** The version that an operator is at, itself. */
-export function operatorVersion({ status }: ClusterOperator): string | undefined {
+export function operatorVersion({ status }: kube.ClusterOperator): string | undefined {
   return status?.versions?.find(({ name }) => name === 'operator')?.version
 }
 
 /** True when nothing of it is left to be done for that version. */
-export function isAt(operator: ClusterOperator, version: string): boolean {
+export function isAt(operator: kube.ClusterOperator, version: string): boolean {
   const { conditions } = operator.status ?? {}
   const moving = isTrue(conditions, 'Progressing') || isTrue(conditions, 'Degraded')
   return operatorVersion(operator) === version && !moving
 }
 
 /** Where the update stands, and whether it fails (ocp 3.1): Completed once every operator is there. Pure. */
-function withProgress(status: Status, operators: readonly ClusterOperator[], now: Date): Status {
-  const at = now.toISOString().replace(/\.\d+Z$/, 'Z')
+function withProgress(status: Status, operators: readonly kube.ClusterOperator[], now: Date): Status {
+  const at = timestamp(now)
   const version = status.desired?.version ?? ''
   const [last, ...before] = status.history ?? []
-  const say = (claims: readonly Claim[]): Condition[] => withConditions(status.conditions ?? [], claims, at)
+  const say = (claims: readonly Condition[]): Condition[] =>
+    withConditions(status.conditions ?? [], claims, at)
   if (last?.state !== 'Partial') return { ...status, conditions: say(reconciling(version, operators)) }
   const done = operators.filter((operator) => isAt(operator, version)).length
   if (done < operators.length)
     return { ...status, conditions: say(updating(version, { operators, done, now })) }
-  const available = { type: 'Available', status: 'True', message: `Done applying ${version}` } as const
+  const available = claim('Available', 'True', undefined, `Done applying ${version}`)
   return {
     ...status,
     history: [{ ...last, state: 'Completed', completionTime: at }, ...before],
@@ -162,15 +150,11 @@ function withProgress(status: Status, operators: readonly ClusterOperator[], now
   }
 }
 
-const fine: Claim = { type: 'Failing', status: 'False' }
-const progressing = (status: 'True' | 'False', message: string, reason?: string): Claim => ({
-  type: 'Progressing',
-  status,
-  message,
-  ...(reason === undefined ? {} : { reason }),
-})
+const fine = claim('Failing', 'False')
+const progressing = (status: 'True' | 'False', message: string, reason?: string): Condition =>
+  claim('Progressing', status, reason, message)
 
-function reconciling(version: string, operators: readonly ClusterOperator[]): Claim[] {
+function reconciling(version: string, operators: readonly kube.ClusterOperator[]): Condition[] {
   const degraded = degradedNames(operators)
   if (degraded.length === 0) return [fine, progressing('False', `Cluster version is ${version}`)]
   const message = `Error while reconciling ${version}: ${degradedWords(degraded)}`
@@ -179,8 +163,8 @@ function reconciling(version: string, operators: readonly ClusterOperator[]): Cl
 
 function updating(
   version: string,
-  { operators, done, now }: { operators: readonly ClusterOperator[]; done: number; now: Date },
-): Claim[] {
+  { operators, done, now }: { operators: readonly kube.ClusterOperator[]; done: number; now: Date },
+): Condition[] {
   const started = operators.filter(
     (o) => isTrue(o.status?.conditions, 'Progressing') || isTrue(o.status?.conditions, 'Degraded'),
   )
@@ -201,24 +185,18 @@ function updating(
   }
   const slow = over((name) => (name === 'machine-config' ? limit.slowMachines : limit.slow))
   if (slow.length > 0) {
-    const words = slowWords(slow)
-    const unsure = {
-      type: 'Failing',
-      status: 'Unknown',
-      reason: 'SlowClusterOperator',
-      message: words,
-    } as const
-    return [unsure, progressing('True', `${towards}, ${words}`, updatingReason(slow))]
+    const unsure = claim('Failing', 'Unknown', 'SlowClusterOperator', slowWords(slow))
+    return [unsure, progressing('True', `${towards}, ${unsure.message}`, updatingReason(slow))]
   }
   if (started.length === 0) return [fine, progressing('True', towards)]
   const waited = names(started)
   return [fine, progressing('True', `${towards}, waiting on ${waited.join(', ')}`, updatingReason(waited))]
 }
 
-const names = (operators: readonly ClusterOperator[]): string[] =>
+const names = (operators: readonly kube.ClusterOperator[]): string[] =>
   operators.map(({ metadata }) => metadata.name).sort()
 
-const degradedNames = (operators: readonly ClusterOperator[]): string[] =>
+const degradedNames = (operators: readonly kube.ClusterOperator[]): string[] =>
   names(operators.filter((o) => isTrue(o.status?.conditions, 'Degraded')))
 
 const several = (of: readonly string[], one: string, many: string): string => (of.length === 1 ? one : many)
@@ -233,13 +211,13 @@ const degradedWords = (of: readonly string[]): string =>
     `the cluster operators ${of.join(', ')} are degraded`,
   )
 
-function failing(of: readonly string[]): Claim {
+function failing(of: readonly string[]): Condition {
   const message = several(
     of,
     `Cluster operator ${of[0]} is degraded`,
     `Cluster operators ${of.join(', ')} are degraded`,
   )
-  return { type: 'Failing', status: 'True', reason: degradedReason(of), message }
+  return claim('Failing', 'True', degradedReason(of), message)
 }
 
 function slowWords(slow: readonly string[]): string {
@@ -252,10 +230,10 @@ function slowWords(slow: readonly string[]): string {
 }
 
 interface Snapshot {
-  version: ClusterVersion
-  operators: readonly ClusterOperator[]
-  gates: ConfigMap | undefined
-  acks: ConfigMap | undefined
+  version: kube.ClusterVersion
+  operators: readonly kube.ClusterOperator[]
+  gates: kube.ConfigMap | undefined
+  acks: kube.ConfigMap | undefined
 }
 
 /**
@@ -270,17 +248,16 @@ function withUpgradeable(conditions: readonly Condition[], snapshot: Snapshot, a
   return withConditions(kept, claims, at)
 }
 
-function claimsOf(causes: readonly Cause[]): Claim[] {
+function claimsOf(causes: readonly Cause[]): Condition[] {
   const [only] = causes
   if (!only) return []
-  const own = { type: 'Upgradeable', status: 'False' as const }
-  if (causes.length === 1) return [{ ...own, reason: only.reason, message: only.message }]
+  if (causes.length === 1) return [claim('Upgradeable', 'False', only.reason, only.message)]
   const reasons = causes.map(({ reason }) => reason).join(',')
   const messages = causes.map(({ message }) => message).join('\n* ')
   const message = `Cluster should not be upgraded between minor versions for multiple reasons: ${reasons}\n* ${messages}`
   return [
-    { ...own, reason: 'MultipleReasons', message },
-    ...causes.map((cause): Claim => Object.assign({ status: 'False' as const }, cause)),
+    claim('Upgradeable', 'False', 'MultipleReasons', message),
+    ...causes.map(({ type, reason, message: why }) => claim(type, 'False', reason, why)),
   ]
 }
 
@@ -297,7 +274,7 @@ function causesOf({ version, operators, gates, acks }: Snapshot): Cause[] {
 }
 
 /** The last one that was completed; gates are of that one's minor. */
-function runningVersion({ status }: ClusterVersion): string {
+function runningVersion({ status }: kube.ClusterVersion): string {
   const history = status?.history ?? []
   const completed = history.find(({ state }) => state === 'Completed') ?? history.at(-1)
   return completed?.version ?? ''
@@ -318,7 +295,7 @@ const overrides: Cause = {
 const words = (name: string): string =>
   `Cluster operator ${name} should not be upgraded between minor versions: `
 
-function operatorsCause(operators: readonly ClusterOperator[]): Cause[] {
+function operatorsCause(operators: readonly kube.ClusterOperator[]): Cause[] {
   const type = 'UpgradeableClusterOperators'
   const refusing = operators.flatMap((operator) => {
     const said = condition(operator, 'Upgradeable')
@@ -344,17 +321,13 @@ interface Cause {
 
 /** What an administrator has not acknowledged of the gates of the running minor; undefined where all is (ocp 3.3). Pure. */
 function unacknowledged(
-  gates: ConfigMap | undefined,
-  acks: ConfigMap | undefined,
+  gates: kube.ConfigMap | undefined,
+  acks: kube.ConfigMap | undefined,
   version: string,
 ): Cause | undefined {
   const type = 'UpgradeableAdminAckRequired'
   if (!gates)
-    return {
-      type,
-      reason: 'UnableToAccessAdminGatesConfigMap',
-      message: 'admin-gates configmap not found.',
-    }
+    return { type, reason: 'UnableToAccessAdminGatesConfigMap', message: 'admin-gates configmap not found.' }
   if (!acks)
     return { type, reason: 'UnableToAccessAdminAcksConfigMap', message: 'admin-acks configmap not found.' }
   const open = Object.entries(gates.data ?? {}).flatMap(
@@ -370,11 +343,7 @@ function unacknowledged(
 }
 
 /** A gate that is written wrongly stays closed whatever is acknowledged. */
-function openGate(
-  { name, text }: { name: string; text: string },
-  ack: string | undefined,
-  version: string,
-): Omit<Cause, 'type'> | undefined {
+function openGate({ name, text }: { name: string; text: string }, ack: string | undefined, version: string) {
   const minor = /^ack-(?<minor>[45][.]\d+)-[^-]/.exec(name)?.groups?.['minor']
   if (minor === undefined) {
     const message = `admin-gates configmap gate name ${name} has invalid format; must comply with "^ack-([4-5][.][0-9]{1,})-[^-]".`

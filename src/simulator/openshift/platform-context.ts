@@ -6,7 +6,7 @@ import type { Faults } from '../machinery/machinery-faults.ts'
 import type { OpenShiftShape, PoolShape } from './openshift-shape.ts'
 
 /** What every operator of the platform works with. */
-export interface PlatformContext extends ControllerContext {
+export interface Platform extends ControllerContext {
   readonly shape: OpenShiftShape
   readonly faults: Faults<OpenShiftFaults>
 }
@@ -15,14 +15,6 @@ export const minute = 60_000
 
 /** How often an update under way is looked at, as the passing of time has no event of its own; in ms. */
 export const pollEvery = 15_000
-
-/** Now, in whole seconds, as status fields have it. */
-export function seconds({ clock }: Pick<ControllerContext, 'clock'>): string {
-  return clock
-    .now()
-    .toISOString()
-    .replace(/\.\d+Z$/, 'Z')
-}
 
 /** All of them; none where the cluster does not know the kind. Throws ApiError. */
 export async function listServed<T extends KubeObject>(cx: ControllerContext, kind: Kind<T>): Promise<T[]> {
@@ -83,25 +75,21 @@ interface NotUpgradeable {
   message: string
 }
 
-/** A condition that is to be true from now on; the time of its last change follows by itself. */
-export type Claim = Pick<Condition, 'type' | 'status'> & { reason?: string; message?: string }
-
-/** With that condition set; its transition time is that of the last change of status. `at`: RFC 3339. */
-export function withCondition(conditions: readonly Condition[], claim: Claim, at: string): Condition[] {
-  const before = conditions.find(({ type }) => type === claim.type)
-  const unchanged = before !== undefined && before.status === claim.status
-  const lastTransitionTime = (unchanged ? before.lastTransitionTime : undefined) ?? at
-  const next: Condition = { ...claim, lastTransitionTime }
-  if (!before) return [...conditions, next]
-  return conditions.map((c) => (c === before ? next : c))
-}
-
+/** With those conditions set; the transition time of each is that of the last change of status. `at`: RFC 3339. */
 export function withConditions(
   conditions: readonly Condition[],
-  claims: readonly Claim[],
+  claims: readonly Condition[],
   at: string,
 ): Condition[] {
-  return claims.reduce<Condition[]>((all, claim) => withCondition(all, claim, at), [...conditions])
+  return claims.reduce<Condition[]>(
+    (all, said) => {
+      const before = all.find(({ type }) => type === said.type)
+      const since = before?.status === said.status ? before.lastTransitionTime : undefined
+      const next = { ...said, lastTransitionTime: since ?? at }
+      return before ? all.map((c) => (c === before ? next : c)) : [...all, next]
+    },
+    [...conditions],
+  )
 }
 
 export function isTrue(conditions: readonly Condition[] | undefined, type: string): boolean {

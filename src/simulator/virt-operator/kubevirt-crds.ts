@@ -1,11 +1,9 @@
-import {
-  type CustomResourceDefinition,
-  CustomResourceDefinitions,
-} from '../../lib/kube/kinds/extension-kinds.ts'
+import * as kube from '../kinds.ts'
 import { isAtLeast, type OperatorFaults } from './virt-operator-context.ts'
 import { kubeVirtDescription } from '../api/kinds/kubevirt-schema.ts'
 import type { Store } from '../api/store.ts'
 import type { Faults } from '../machinery/machinery-faults.ts'
+import { made } from '../machinery/controller.ts'
 
 interface Resource {
   kind: string
@@ -54,17 +52,15 @@ function resources(version: string): Resource[] {
 
 const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } }
 
-type Version = NonNullable<NonNullable<CustomResourceDefinition['spec']>['versions']>[number]
+type Version = NonNullable<NonNullable<kube.CustomResourceDefinition['spec']>['versions']>[number]
 
 function served(name: string, storage: boolean, status: boolean): Version {
   return { name, served: true, storage, schema, ...(status ? { subresources: { status: {} } } : {}) }
 }
 
-function definition(resource: Resource): CustomResourceDefinition {
+function definition(resource: Resource): kube.CustomResourceDefinition {
   const { kind, plural, group, versions, status, shortNames = [] } = resource
-  return {
-    apiVersion: 'apiextensions.k8s.io/v1',
-    kind: 'CustomResourceDefinition',
+  return made(kube.CustomResourceDefinitions, {
     metadata: { name: `${plural}.${group}` },
     spec: {
       group,
@@ -79,15 +75,15 @@ function definition(resource: Resource): CustomResourceDefinition {
       },
       versions: versions.map((name, i) => served(name, i === 0, status)),
     },
-  }
+  })
 }
 
-export function customResources(version: string): CustomResourceDefinition[] {
+export function customResources(version: string): kube.CustomResourceDefinition[] {
   return resources(version).map(definition)
 }
 
 /** The CRD that the operator manifest brings. Its schema says no more than of which minor it is. */
-export function kubeVirtDefinition(version: string): CustomResourceDefinition {
+export function kubeVirtDefinition(version: string): kube.CustomResourceDefinition {
   const made = definition(of('KubeVirt', main, ['v1', 'v1alpha3'], { shortNames: ['kv', 'kvs'] }))
   const description = kubeVirtDescription(version)
   const versions = made.spec?.versions?.map((one) => ({
@@ -115,9 +111,11 @@ function write(
   { crd, version }: NonNullable<OperatorFaults['storedVersion']>,
   stored: boolean,
 ): void {
-  const found: CustomResourceDefinition | undefined = store.read(CustomResourceDefinitions, { name: crd })
+  const found: kube.CustomResourceDefinition | undefined = store.read(kube.CustomResourceDefinitions, {
+    name: crd,
+  })
   if (!found) return
   const others = (found.status?.storedVersions ?? []).filter((name) => name !== version)
   const body = { status: { storedVersions: stored ? [version, ...others] : others } }
-  store.patch(CustomResourceDefinitions, { name: crd }, { type: 'merge', body }, { on: 'status' })
+  store.patch(kube.CustomResourceDefinitions, { name: crd }, { type: 'merge', body }, { on: 'status' })
 }

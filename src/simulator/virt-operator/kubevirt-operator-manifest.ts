@@ -1,9 +1,9 @@
-import type { Deployment, PodTemplate } from '../../lib/kube/kinds/workload-kinds.ts'
-import type { PolicyRule, Role, RoleBinding } from '../../lib/kube/kinds/extension-kinds.ts'
+import * as kube from '../kinds.ts'
 import type { KubeObject } from '../../lib/kube/object.ts'
 import { onControlPlane } from './operands.ts'
 import { kubeVirtDefinition } from './kubevirt-crds.ts'
 import { isAtLeast } from './virt-operator-context.ts'
+import { made } from '../machinery/controller.ts'
 
 export interface ManifestOptions {
   /** Default `quay.io/kubevirt`. */
@@ -23,14 +23,12 @@ export function operatorManifest(version: string, options: ManifestOptions = {})
   const { namespace = 'kubevirt' } = options
   const definition = kubeVirtDefinition(version)
   return [
-    {
-      apiVersion: 'v1',
-      kind: 'Namespace',
+    made(kube.Namespaces, {
       metadata: {
         name: namespace,
         labels: { ...labels, 'pod-security.kubernetes.io/enforce': 'privileged' },
       },
-    },
+    }),
     {
       ...definition,
       metadata: { ...definition.metadata, labels: { 'operator.kubevirt.io': '' } },
@@ -61,11 +59,11 @@ const priorityClass: KubeObject & { value: number; globalDefault: boolean; descr
   description: 'This priority class should be used for core kubevirt components only.',
 }
 
-function clusterRole(name: string, rules: PolicyRule[]): Role {
+function clusterRole(name: string, rules: kube.PolicyRule[]): kube.Role {
   return { apiVersion: rbac, kind: 'ClusterRole', metadata: { name, labels }, rules }
 }
 
-function role(namespace: string): Role {
+function role(namespace: string): kube.Role {
   const rules = [
     {
       apiGroups: [''],
@@ -85,14 +83,14 @@ function binding(
   kind: string,
   { metadata, of }: { metadata: KubeObject['metadata']; of: string },
   namespace: string,
-): RoleBinding {
+): kube.RoleBinding {
   const subjects = [{ kind: 'ServiceAccount', name: account, namespace }]
   const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: of, name: account }
   return { apiVersion: rbac, kind, metadata, roleRef, subjects }
 }
 
 /** What the operator grants it has to hold itself, so each release's role names the groups of that release. */
-function operatorRules(version: string): PolicyRule[] {
+function operatorRules(version: string): kube.PolicyRule[] {
   const groups = [
     'kubevirt.io',
     'snapshot.kubevirt.io',
@@ -122,10 +120,8 @@ function operatorRules(version: string): PolicyRule[] {
 
 const own = { 'kubevirt.io': 'virt-operator' }
 
-function operatorDeployment(version: string, namespace: string, options: ManifestOptions): Deployment {
-  return {
-    apiVersion: 'apps/v1',
-    kind: 'Deployment',
+function operatorDeployment(version: string, namespace: string, options: ManifestOptions): kube.Deployment {
+  return made(kube.Deployments, {
     metadata: { name: 'virt-operator', namespace, labels: own },
     spec: {
       replicas: 2,
@@ -133,13 +129,10 @@ function operatorDeployment(version: string, namespace: string, options: Manifes
       strategy: { type: 'RollingUpdate' },
       template: operatorTemplate(version, options),
     },
-  }
+  })
 }
 
-function operatorTemplate(
-  version: string,
-  { registry = 'quay.io/kubevirt', pinned = {} }: ManifestOptions,
-): PodTemplate {
+function operatorTemplate(version: string, { registry = 'quay.io/kubevirt', pinned = {} }: ManifestOptions) {
   const image = `${registry}/virt-operator:${version}`
   const watched = { fieldRef: { fieldPath: "metadata.annotations['olm.targetNamespaces']" } }
   const env = [

@@ -1,26 +1,19 @@
+import * as kube from '../kinds.ts'
 import { isDeepStrictEqual } from 'node:util'
 import type { Kind, KubeObject, Metadata } from '../../lib/kube/object.ts'
 import { ApiError } from '../../lib/kube/errors.ts'
 import {
+  configText,
   type DeploymentConfig,
   DeploymentFailure,
   isAtLeast,
-  type OperatorContext,
+  type Operator,
   type Pass,
 } from './virt-operator-context.ts'
-import { ConfigMaps, PodDisruptionBudgets, Secrets } from '../../lib/kube/kinds/core-kinds.ts'
-import {
-  ApiServices,
-  ClusterRoleBindings,
-  ClusterRoles,
-  CustomResourceDefinitions,
-  MutatingWebhooks,
-  type PolicyRule,
-  ServiceAccounts,
-  ValidatingWebhooks,
-  type Webhook,
-} from '../../lib/kube/kinds/extension-kinds.ts'
 import { customResources } from './kubevirt-crds.ts'
+import { between, type ControllerContext, made, nameSuffix } from '../machinery/controller.ts'
+import { onControlPlane } from './operands.ts'
+import { gzipSync } from 'node:zlib'
 
 /** An object that the operator keeps as its install strategy has it. */
 interface Managed {
@@ -30,11 +23,11 @@ interface Managed {
 
 /** One of them; `parts` is everything but what all objects have. */
 function managed(kind: Kind, metadata: Metadata, parts: object = {}): Managed {
-  return { kind, object: { apiVersion: kind.apiVersion, kind: kind.kind, metadata, ...parts } }
+  return { kind, object: made(kind, { metadata, ...parts }) }
 }
 
 /** Creates it, or writes it again where its stamps are of another deployment or generation of the CR, or somebody edited it. */
-export async function ensure(cx: OperatorContext, pass: Pass, { kind, object }: Managed): Promise<boolean> {
+export async function ensure(cx: Operator, pass: Pass, { kind, object }: Managed): Promise<boolean> {
   const wanted = stamped(object, pass.config, pass.generation)
   const found = await cx.reader.get(kind, object.metadata)
   if (found.is === 'unserved') return false
@@ -84,7 +77,7 @@ export function contains(whole: unknown, part: unknown): boolean {
   return Object.entries(part).every(([key, value]) => contains(there[key], value))
 }
 
-export const identifier = 'kubevirt.io/install-strategy-identifier'
+const identifier = 'kubevirt.io/install-strategy-identifier'
 const generationStamp = 'kubevirt.io/generation'
 
 /** Labels and annotations of a managed object (facts 2.6). */
@@ -94,7 +87,7 @@ interface Stamps {
 }
 
 /** The three annotations that tell which deployment an object, a Job or a pod belongs to. */
-export function identity(config: DeploymentConfig): Record<string, string> {
+function identity(config: DeploymentConfig): Record<string, string> {
   return {
     'kubevirt.io/install-strategy-version': config.kubeVirtVersion,
     'kubevirt.io/install-strategy-registry': config.registry,
@@ -139,7 +132,7 @@ export function isOfDeployment(object: KubeObject, id: string): boolean {
 /** What is there before any operand: CRDs first, then rights, services, webhooks (facts 2.5, steps 2 to 10). */
 export function supportObjects(config: DeploymentConfig): { definitions: Managed[]; others: Managed[] } {
   const definitions = customResources(config.kubeVirtVersion).map((object) => ({
-    kind: CustomResourceDefinitions,
+    kind: kube.CustomResourceDefinitions,
     object,
   }))
   return {
@@ -171,8 +164,8 @@ const secrets = [
 function certificates({ namespace }: DeploymentConfig): Managed[] {
   const tls = { type: 'kubernetes.io/tls', data: { 'tls.crt': '', 'tls.key': '' } }
   return [
-    managed(ConfigMaps, { name: 'kubevirt-ca', namespace }, { data: { 'ca-bundle': '' } }),
-    ...secrets.map((name) => managed(Secrets, { name, namespace }, tls)),
+    managed(kube.ConfigMaps, { name: 'kubevirt-ca', namespace }, { data: { 'ca-bundle': '' } }),
+    ...secrets.map((name) => managed(kube.Secrets, { name, namespace }, tls)),
   ]
 }
 
@@ -182,11 +175,12 @@ export function disruptionBudget(namespace: string, component: string, replicas:
     minAvailable: Math.max(1, replicas - 1),
     selector: { matchLabels: { 'kubevirt.io': component } },
   }
-  return managed(PodDisruptionBudgets, { name: `${component}-pdb`, namespace }, { spec })
+  return managed(kube.PodDisruptionBudgets, { name: `${component}-pdb`, namespace }, { spec })
 }
 
 const accounts = ['kubevirt-apiserver', 'kubevirt-controller', 'kubevirt-handler', 'kubevirt-exportproxy']
-const role = (name: string, rules: PolicyRule[]): Managed => managed(ClusterRoles, { name }, { rules })
+const role = (name: string, rules: kube.PolicyRule[]): Managed =>
+  managed(kube.ClusterRoles, { name }, { rules })
 const reading = ['get', 'list', 'watch']
 
 /** ServiceAccounts and roles of the operands; they are of the new release before any pod is (facts 2.7). */
@@ -204,7 +198,7 @@ function rights({ namespace, kubeVirtVersion }: DeploymentConfig): Managed[] {
     role('kubevirt.io:view', [{ apiGroups, resources: ['*'], verbs: reading }]),
     role('kubevirt.io:migrate', [migrations]),
     ...accounts.flatMap((name) => [
-      managed(ServiceAccounts, { name, namespace }),
+      managed(kube.ServiceAccounts, { name, namespace }),
       role(name, [{ apiGroups, resources: ['*'], verbs: [...reading, 'update'] }]),
       binding(name, namespace),
     ]),
@@ -214,7 +208,7 @@ function rights({ namespace, kubeVirtVersion }: DeploymentConfig): Managed[] {
 function binding(name: string, namespace: string): Managed {
   const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name }
   return managed(
-    ClusterRoleBindings,
+    kube.ClusterRoleBindings,
     { name },
     { roleRef, subjects: [{ kind: 'ServiceAccount', name, namespace }] },
   )
@@ -228,14 +222,14 @@ function webhooks({ namespace }: DeploymentConfig): Managed[] {
   const vms = call('virtualmachine-validator.kubevirt.io', api, 'virtualmachines')
   const defaults = call('virtualmachines-mutator.kubevirt.io', api, 'virtualmachines')
   return [
-    managed(ValidatingWebhooks, { name: 'virt-operator-validator' }, { webhooks: [updates] }),
-    managed(ValidatingWebhooks, { name: 'virt-api-validator' }, { webhooks: [vms] }),
-    managed(MutatingWebhooks, { name: 'virt-api-mutator' }, { webhooks: [defaults] }),
+    managed(kube.ValidatingWebhooks, { name: 'virt-operator-validator' }, { webhooks: [updates] }),
+    managed(kube.ValidatingWebhooks, { name: 'virt-api-validator' }, { webhooks: [vms] }),
+    managed(kube.MutatingWebhooks, { name: 'virt-api-mutator' }, { webhooks: [defaults] }),
     ...['v1', 'v1alpha3'].map((version) => apiService(namespace, version)),
   ]
 }
 
-function call(name: string, service: { namespace: string; name: string }, resource: string): Webhook {
+function call(name: string, service: { namespace: string; name: string }, resource: string): kube.Webhook {
   return {
     name,
     failurePolicy: 'Fail',
@@ -257,7 +251,7 @@ function apiService(namespace: string, version: string): Managed {
   const group = 'subresources.kubevirt.io'
   const service = { namespace, name: 'virt-api', port: 443 }
   const spec = { group, version, service, caBundle, groupPriorityMinimum: 1000, versionPriority: 15 }
-  return managed(ApiServices, { name: `${version}.${group}` }, { spec })
+  return managed(kube.ApiServices, { name: `${version}.${group}` }, { spec })
 }
 
 const Services: Kind = { apiVersion: 'v1', kind: 'Service', plural: 'services', namespaced: true }
@@ -270,3 +264,111 @@ export const caBundle = [
   'QURRUUN5bVo3bkQwbzVDVWI4MlZDWlZkSnNHM0RINHpRMWpqbUZIYkFvaWNZUTJHdHBGajJKZjArUzJsbGgKSFk4UkxReEJGcWNU',
   'dU1LVnlFQmc2ZVQ4MjE4RgotLS0tLUVORCBDRVJUSUZJQ0FURS0tLS0tCg==',
 ].join('')
+
+/** Label of the strategy Jobs and ConfigMaps. */
+export const strategyLabel = 'kubevirt.io/install-strategy'
+
+/**
+ * The install strategy of a configuration is a ConfigMap that a Job of the target's image writes. While the Job has
+ * not completed the answer is false, for ever if need be: nothing of it shows in the CR (facts 2.4, lab "Seen" 5).
+ */
+export async function loadStrategy(cx: Operator, config: DeploymentConfig): Promise<boolean> {
+  const where = { namespace: config.namespace, labels: strategyLabel }
+  const maps = await cx.reader.list(kube.ConfigMaps, where)
+  const jobs = await cx.reader.list(kube.Jobs, where)
+  if (maps.some((map) => isOf(map, config))) {
+    await clearOld(cx, config, { maps, jobs })
+    return true
+  }
+  const job = jobs.find((j) => isOf(j, config))
+  if (job === undefined) await cx.writer.create(kube.Jobs, strategyJob(cx, config))
+  else if (job.status?.completionTime !== undefined) await cx.writer.delete(kube.Jobs, job.metadata)
+  return false
+}
+
+const isOf = ({ metadata }: kube.ConfigMap | kube.Job, config: DeploymentConfig): boolean =>
+  metadata.annotations?.[identifier] === config.id
+
+/** Strategies of other configurations go, and Jobs that are through; a Job that hangs stays behind. */
+async function clearOld(
+  cx: Operator,
+  config: DeploymentConfig,
+  { maps, jobs }: { maps: readonly kube.ConfigMap[]; jobs: readonly kube.Job[] },
+): Promise<void> {
+  for (const map of maps) if (!isOf(map, config)) await cx.writer.delete(kube.ConfigMaps, map.metadata)
+  for (const job of jobs)
+    if (job.status?.completionTime !== undefined) await cx.writer.delete(kube.Jobs, job.metadata)
+}
+
+function strategyJob(cx: Operator, config: DeploymentConfig): kube.Job {
+  const prefix = isAtLeast(cx.self.version, 9)
+    ? 'virt-operator-install-strategy-'
+    : `kubevirt-${config.id}-job`
+  const env = [
+    { name: 'VIRT_OPERATOR_IMAGE', value: config.virtOperatorImage },
+    { name: 'TARGET_INSTALL_NAMESPACE', value: config.namespace },
+    { name: 'TARGET_DEPLOYMENT_CONFIG', value: configText(config) },
+  ]
+  return made(kube.Jobs, {
+    metadata: {
+      name: `${prefix}${nameSuffix(cx.random)}`,
+      generateName: prefix,
+      namespace: config.namespace,
+      labels: { 'kubevirt.io': '', 'app.kubernetes.io/managed-by': 'virt-operator', [strategyLabel]: '' },
+      annotations: identity(config),
+    },
+    spec: {
+      backoffLimit: 6,
+      template: {
+        metadata: { labels: { 'kubevirt.io': 'virt-operator-strategy-dumper' } },
+        spec: {
+          serviceAccountName: 'kubevirt-operator',
+          restartPolicy: 'Never',
+          ...onControlPlane,
+          containers: [
+            {
+              name: 'install-strategy-upload',
+              image: config.virtOperatorImage,
+              command: ['virt-operator', '--dump-install-strategy'],
+              env,
+            },
+          ],
+        },
+      },
+    },
+  })
+}
+
+/** `virt-operator --dump-install-strategy`: writes the ConfigMap that belongs to its Job; the exit code. */
+export async function dumpStrategy(cx: ControllerContext, pod: kube.Pod): Promise<number> {
+  await cx.clock.sleep(between(cx.random, 1500, 2500), cx.signal)
+  const { namespace, labels = {} } = pod.metadata
+  const job = await cx.reader.get(kube.Jobs, {
+    name: labels['batch.kubernetes.io/job-name'] ?? '',
+    namespace,
+  })
+  if (job.is !== 'object') return 1
+  const generateName = 'kubevirt-install-strategy-'
+  await cx.writer.create(
+    kube.ConfigMaps,
+    made(kube.ConfigMaps, {
+      metadata: {
+        name: `${generateName}${nameSuffix(cx.random)}`,
+        generateName,
+        namespace: pod.metadata.namespace,
+        labels: { 'kubevirt.io': '', 'app.kubernetes.io/managed-by': 'virt-operator', [strategyLabel]: '' },
+        annotations: {
+          ...job.object.metadata.annotations,
+          'kubevirt.io/install-strategy-cm-encoding': 'base64+gzip',
+        },
+      },
+      data: { manifests: gzipSync(targetConfig(pod)).toString('base64') },
+    }),
+  )
+  return 0
+}
+
+function targetConfig({ spec }: kube.Pod): string {
+  const [container] = spec?.containers ?? []
+  return container?.env?.find(({ name }) => name === 'TARGET_DEPLOYMENT_CONFIG')?.value ?? ''
+}

@@ -1,14 +1,5 @@
-import {
-  type KubeVirt,
-  KubeVirts,
-  type MigrationState,
-  type VirtualMachineInstance,
-  type VirtualMachineInstanceMigration,
-  VirtualMachineInstanceMigrations,
-  VirtualMachineInstances,
-} from '../../lib/kube/kinds/kubevirt-kinds.ts'
-import { type Pod, Pods } from '../../lib/kube/kinds/workload-kinds.ts'
-import { controlEach, keyed, keyOf, recordEvent } from '../machinery/controller.ts'
+import * as kube from '../kinds.ts'
+import { controlEach, keyed, keyOf, recordEvent, seconds } from '../machinery/controller.ts'
 import { isLiving, isReady, namespaced } from '../machinery/owned-pods.ts'
 import {
   createLauncher,
@@ -18,8 +9,7 @@ import {
   launchersOf,
   migrationLabel,
   outdatedLabel,
-  seconds,
-  type VirtControllerContext,
+  type Virt,
 } from './vmi-controller.ts'
 import { outcomeAnnotations } from '../vm-shape.ts'
 import { condition, type Condition, type KubeObject } from '../../lib/kube/object.ts'
@@ -41,13 +31,13 @@ interface MigrationView {
 }
 
 /** The migration controller, and what virt-handler does for it: facts 3.3 and 3.7. */
-export function runMigrations(cx: VirtControllerContext): Promise<void> {
+export function runMigrations(cx: Virt): Promise<void> {
   const known = new KnownMigrations()
   const handled = new Handlers()
   const started: MigrationView['started'] = new Map()
   const told: MigrationView['told'] = new Set()
   const watches = [
-    keyed(VirtualMachineInstanceMigrations, (migration, isGone) => {
+    keyed(kube.Migrations, (migration, isGone) => {
       const key = keyOf(migration.metadata)
       const before = known.open.get(key)
       known.take(migration, isGone)
@@ -55,12 +45,12 @@ export function runMigrations(cx: VirtControllerContext): Promise<void> {
       // Who waited for its place may go on, and one of the same instance may be too many.
       return ends ? [key, ...known.waiting(), ...known.of(instanceKeyOf(migration)).map(keyOfObject)] : [key]
     }),
-    keyed(Pods, (pod) => {
+    keyed(kube.Pods, (pod) => {
       const instance = instanceOf(pod)?.[0]
       return instance === undefined ? [] : known.openOf(instance)
     }),
     keyed(
-      Pods,
+      kube.Pods,
       (pod, isGone) => {
         handled.take(pod, isGone)
         return known.running.keys()
@@ -74,7 +64,7 @@ export function runMigrations(cx: VirtControllerContext): Promise<void> {
     const limited = isAsked ? await limitsNow(cx, known) : unlimited
     const view = { known, handled, started, told, ...limited }
     return async (ref) => {
-      const migration = await cx.reader.get(VirtualMachineInstanceMigrations, ref)
+      const migration = await cx.reader.get(kube.Migrations, ref)
       return migration.is === 'object' ? tend(cx, view, migration.object) : undefined
     }
   })
@@ -85,8 +75,8 @@ type Limited = Pick<MigrationView, 'limits' | 'running'>
 /** For a pass in which nothing is started. */
 const unlimited: Limited = { limits: { perCluster: 0, perNode: 0 }, running: [] }
 
-async function limitsNow(cx: VirtControllerContext, known: KnownMigrations): Promise<Limited> {
-  const [kubevirt]: KubeVirt[] = await cx.reader.list(KubeVirts, { namespace: cx.namespace })
+async function limitsNow(cx: Virt, known: KnownMigrations): Promise<Limited> {
+  const [kubevirt]: kube.KubeVirt[] = await cx.reader.list(kube.KubeVirts, { namespace: cx.namespace })
   const running: Limited['running'][number][] = []
   for (const [key, migration] of known.running) {
     const vmi = await vmiOf(cx, migration)
@@ -95,32 +85,29 @@ async function limitsNow(cx: VirtControllerContext, known: KnownMigrations): Pro
   return { limits: limitsOf(kubevirt?.spec?.configuration), running }
 }
 
-async function vmiOf(
-  cx: VirtControllerContext,
-  { spec, metadata }: VirtualMachineInstanceMigration,
-): Promise<VirtualMachineInstance | undefined> {
+async function vmiOf(cx: Virt, { spec, metadata }: kube.Migration): Promise<kube.Vmi | undefined> {
   const ref = { name: spec?.vmiName ?? '', ...namespaced(metadata) }
-  const found = await cx.reader.get(VirtualMachineInstances, ref)
+  const found = await cx.reader.get(kube.Vmis, ref)
   return found.is === 'object' ? found.object : undefined
 }
 
 /** Of the instance that it moves. */
-export const instanceKeyOf = ({ spec, metadata }: VirtualMachineInstanceMigration): string =>
+export const instanceKeyOf = ({ spec, metadata }: kube.Migration): string =>
   keyOf({ namespace: metadata.namespace, name: spec?.vmiName ?? '' })
 
 const keyOfObject = ({ metadata }: KubeObject): string => keyOf(metadata)
 
 /** The migrations as a watch tells of them, by what is asked of them. */
 export class KnownMigrations {
-  readonly open = new Map<string, VirtualMachineInstanceMigration>()
+  readonly open = new Map<string, kube.Migration>()
   /** Of these, those that count against the limits. */
-  readonly running = new Map<string, VirtualMachineInstanceMigration>()
-  readonly #byInstance = new Map<string, Map<string, VirtualMachineInstanceMigration>>()
+  readonly running = new Map<string, kube.Migration>()
+  readonly #byInstance = new Map<string, Map<string, kube.Migration>>()
 
-  take(migration: VirtualMachineInstanceMigration, isGone: boolean): void {
+  take(migration: kube.Migration, isGone: boolean): void {
     const key = keyOf(migration.metadata)
     const instance = instanceKeyOf(migration)
-    const same = this.#byInstance.get(instance) ?? new Map<string, VirtualMachineInstanceMigration>()
+    const same = this.#byInstance.get(instance) ?? new Map<string, kube.Migration>()
     this.#byInstance.set(instance, same)
     putUnless(isGone, same, key, migration)
     if (same.size === 0) this.#byInstance.delete(instance)
@@ -129,7 +116,7 @@ export class KnownMigrations {
   }
 
   /** Of one instance, in the order of a list. */
-  of(instance: string): VirtualMachineInstanceMigration[] {
+  of(instance: string): kube.Migration[] {
     const same = [...(this.#byInstance.get(instance) ?? [])]
     return same.sort(([a], [b]) => (a < b ? -1 : 1)).map(([, migration]) => migration)
   }
@@ -161,7 +148,7 @@ function putUnless<T>(not: boolean, into: Map<string, T>, key: string, value: T)
 class Handlers {
   readonly #nodes = new Map<string, Set<string>>()
 
-  take(pod: Pod, isGone: boolean): void {
+  take(pod: kube.Pod, isGone: boolean): void {
     const node = pod.spec?.nodeName
     if (node === undefined) return
     const serving = this.#nodes.get(node) ?? new Set()
@@ -176,11 +163,7 @@ class Handlers {
   }
 }
 
-async function tend(
-  cx: VirtControllerContext,
-  view: MigrationView,
-  migration: VirtualMachineInstanceMigration,
-): Promise<number | undefined> {
+async function tend(cx: Virt, view: MigrationView, migration: kube.Migration): Promise<number | undefined> {
   if (migration.metadata.deletionTimestamp === undefined && isFinal(migration)) {
     await collectOld(cx, view.known, migration)
     return undefined
@@ -196,7 +179,7 @@ async function tend(
 /** How long a migration takes that was given no fate, in ms. */
 const usual = 3000
 
-type Step = (cx: VirtControllerContext, both: Migrated, view: MigrationView) => Promise<number | undefined>
+type Step = (cx: Virt, both: Migrated, view: MigrationView) => Promise<number | undefined>
 
 /** What each phase does next: facts 3.7. */
 const steps: Record<string, Step> = {
@@ -210,16 +193,12 @@ const steps: Record<string, Step> = {
 }
 
 /** One step of a migration; the result is after how many ms to look again. */
-async function advance(
-  cx: VirtControllerContext,
-  both: Migrated,
-  view: MigrationView,
-): Promise<number | undefined> {
+async function advance(cx: Virt, both: Migrated, view: MigrationView): Promise<number | undefined> {
   if (both.vmi.status?.phase !== 'Running') return fail(cx, both.migration, 'VMI is not running')
   return steps[both.migration.status?.phase ?? '']?.(cx, both, view)
 }
 
-async function awaitTarget(cx: VirtControllerContext, both: Migrated): Promise<number | undefined> {
+async function awaitTarget(cx: Virt, both: Migrated): Promise<number | undefined> {
   const target = await targetOf(cx, both)
   if (target === undefined || !isLiving(target))
     return fail(cx, both.migration, 'migration target pod is gone')
@@ -234,10 +213,10 @@ async function awaitTarget(cx: VirtControllerContext, both: Migrated): Promise<n
 /** So long a target pod may find no node (facts 3.7: unschedulable 300 s). */
 const unschedulable = 300_000
 
-async function start(cx: VirtControllerContext, both: Migrated): Promise<number> {
+async function start(cx: Virt, both: Migrated): Promise<number> {
   const { migration, vmi } = both
   const target = await targetOf(cx, both)
-  const migrationState: MigrationState = {
+  const migrationState: kube.MigrationState = {
     startTimestamp: seconds(cx),
     migrationUid: migration.metadata.uid ?? '',
     sourceNode: vmi.status?.nodeName ?? '',
@@ -246,12 +225,12 @@ async function start(cx: VirtControllerContext, both: Migrated): Promise<number>
   }
   const cleared = { endTimestamp: null, completed: null, failed: null, failureReason: null }
   const status = { migrationState: { ...migrationState, ...cleared } }
-  await cx.writer.mergePatch(VirtualMachineInstances, vmi.metadata, { status })
+  await cx.writer.mergePatch(kube.Vmis, vmi.metadata, { status })
   return become(cx, migration, 'Running')
 }
 
 async function watch(
-  cx: VirtControllerContext,
+  cx: Virt,
   both: Migrated,
   { handled, known }: MigrationView,
 ): Promise<number | undefined> {
@@ -268,7 +247,7 @@ async function watch(
 }
 
 /** Of a guest that ran on a newer one nothing is taken by an older QEMU (night U4). */
-function goesToOlder(both: Migrated, launchers: readonly Pod[]): boolean {
+function goesToOlder(both: Migrated, launchers: readonly kube.Pod[]): boolean {
   const target = targetAmong(launchers, both)
   const [runs, goesTo] = [
     both.vmi.status?.launcherContainerImageVersion,
@@ -289,25 +268,21 @@ function fails(outcome: string | undefined, { vmi }: Migrated, known: KnownMigra
   return !known.of(keyOf(vmi.metadata)).some(({ status }) => status?.phase === 'Failed')
 }
 
-const ended = (cx: VirtControllerContext, { status }: VirtualMachineInstance): MigrationState => ({
+const ended = (cx: Virt, { status }: kube.Vmi): kube.MigrationState => ({
   ...status?.migrationState,
   completed: true,
   endTimestamp: seconds(cx),
 })
 
 /** The guest runs on the target, with what was asked of it meanwhile; the source launcher ends. */
-async function handOver(
-  cx: VirtControllerContext,
-  both: Migrated,
-  launchers: readonly Pod[],
-): Promise<undefined> {
+async function handOver(cx: Virt, both: Migrated, launchers: readonly kube.Pod[]): Promise<undefined> {
   const { migration, vmi } = both
   const target = targetAmong(launchers, both)
   const source = currentLauncher(vmi, launchers)
   const nodeName = target?.spec?.nodeName ?? ''
   const migrationState = ended(cx, vmi)
   const activePods = { [target?.metadata.uid ?? '']: nodeName }
-  await cx.writer.mergePatch(VirtualMachineInstances, vmi.metadata, {
+  await cx.writer.mergePatch(kube.Vmis, vmi.metadata, {
     metadata: { labels: { [outdatedLabel]: null, 'kubevirt.io/nodeName': nodeName } },
     status: {
       nodeName,
@@ -324,10 +299,10 @@ async function handOver(
 }
 
 /** The guest stays where it is; the target launcher ends. */
-async function abandon(cx: VirtControllerContext, both: Migrated, failureReason: string): Promise<undefined> {
+async function abandon(cx: Virt, both: Migrated, failureReason: string): Promise<undefined> {
   const { migration, vmi } = both
   const migrationState = { ...ended(cx, vmi), failed: true, failureReason }
-  await cx.writer.mergePatch(VirtualMachineInstances, vmi.metadata, { status: { migrationState } })
+  await cx.writer.mergePatch(kube.Vmis, vmi.metadata, { status: { migrationState } })
   const target = await targetOf(cx, both)
   if (target) await finishLauncher(cx, target, seconds(cx))
   return fail(cx, migration, 'source node reported migration failed', migrationState)
@@ -338,15 +313,15 @@ const by = 'virtualmachine-controller'
 const retry = 5000
 
 /** What the mutating webhook adds, and the first phase. */
-async function admit(cx: VirtControllerContext, { migration }: Migrated): Promise<number> {
+async function admit(cx: Virt, { migration }: Migrated): Promise<number> {
   const labels = { 'kubevirt.io/vmi-name': migration.spec?.vmiName ?? '' }
   const metadata = { labels, finalizers: [migrationFinalizer] }
-  await cx.writer.mergePatch(VirtualMachineInstanceMigrations, migration.metadata, { metadata })
+  await cx.writer.mergePatch(kube.Migrations, migration.metadata, { metadata })
   return become(cx, migration, 'Pending')
 }
 
 /** Limits and back-off hold a migration in Pending without a word but the one event (facts 3.3). */
-async function schedule(cx: VirtControllerContext, view: MigrationView, both: Migrated): Promise<number> {
+async function schedule(cx: Virt, view: MigrationView, both: Migrated): Promise<number> {
   const { migration, vmi } = both
   const before = view.known.of(keyOf(vmi.metadata)).filter(isFinal)
   const wait = isHeldBack(migration) ? backOffUntil(before) - cx.clock.now().getTime() : 0
@@ -358,14 +333,14 @@ async function schedule(cx: VirtControllerContext, view: MigrationView, both: Mi
   const pod = await targetPod(cx, both)
   if (pod === undefined) return retry
   const message = `Created migration target pod ${pod.metadata.name}`
-  await recordEvent(cx, migration, { type: 'Normal', reason: 'SuccessfulCreate', message, by })
+  await recordEvent(cx, migration, by, ['Normal', 'SuccessfulCreate', message])
   const again = await become(cx, migration, 'Scheduling')
   view.started.set(keyOf(migration.metadata), vmi.status?.nodeName)
   return again
 }
 
 /** Undefined where a quota refuses it: only a condition of the migration says so (facts 3.3). */
-async function targetPod(cx: VirtControllerContext, { migration, vmi }: Migrated): Promise<Pod | undefined> {
+async function targetPod(cx: Virt, { migration, vmi }: Migrated): Promise<kube.Pod | undefined> {
   try {
     return await createLauncher(cx, vmi, migration.metadata.uid)
   } catch (error) {
@@ -375,21 +350,13 @@ async function targetPod(cx: VirtControllerContext, { migration, vmi }: Migrated
   }
 }
 
-async function rejectForQuota(
-  cx: VirtControllerContext,
-  migration: VirtualMachineInstanceMigration,
-): Promise<void> {
+async function rejectForQuota(cx: Virt, migration: kube.Migration): Promise<void> {
   const type = 'migrationRejectedByResourceQuota'
   if (condition(migration, type)?.status === 'True') return
   const at = seconds(cx)
   const rejected = { type, status: 'True', lastProbeTime: at, lastTransitionTime: at } as const
   const conditions = [...(migration.status?.conditions ?? []), rejected]
-  await cx.writer.mergePatch(
-    VirtualMachineInstanceMigrations,
-    migration.metadata,
-    { status: { conditions } },
-    'status',
-  )
+  await cx.writer.mergePatch(kube.Migrations, migration.metadata, { status: { conditions } }, 'status')
 }
 
 function isFull({ running, started, limits }: MigrationView, { vmi }: Migrated): boolean {
@@ -399,7 +366,7 @@ function isFull({ running, started, limits }: MigrationView, { vmi }: Migrated):
 }
 
 async function announceBackOff(
-  cx: VirtControllerContext,
+  cx: Virt,
   { told }: MigrationView,
   { migration, vmi }: Migrated,
 ): Promise<void> {
@@ -407,13 +374,13 @@ async function announceBackOff(
   if (told.has(uid)) return
   told.add(uid)
   const message = `backoff migrating vmi ${vmi.metadata.namespace}/${vmi.metadata.name}`
-  await recordEvent(cx, vmi, { type: 'Warning', reason: 'MigrationBackoff', message, by })
+  await recordEvent(cx, vmi, by, ['Warning', 'MigrationBackoff', message])
 }
 
 /** A migration and the running instance that it is about. */
 interface Migrated {
-  migration: VirtualMachineInstanceMigration
-  vmi: VirtualMachineInstance
+  migration: kube.Migration
+  vmi: kube.Vmi
 }
 
 /** ms from one phase to the next where nothing has to be waited for. */
@@ -421,35 +388,35 @@ const step = 200
 
 /** Writes the next phase; the result is after how many ms to look again. */
 async function become(
-  cx: VirtControllerContext,
-  { metadata, status }: VirtualMachineInstanceMigration,
+  cx: Virt,
+  { metadata, status }: kube.Migration,
   phase: string,
-  migrationState?: MigrationState,
+  migrationState?: kube.MigrationState,
 ): Promise<number> {
   const now = { phase, phaseTransitionTimestamp: seconds(cx) }
   const phaseTransitionTimestamps = [...(status?.phaseTransitionTimestamps ?? []), now]
   const state = migrationState === undefined ? {} : { migrationState }
   const change = { status: { phase, phaseTransitionTimestamps, ...state } }
-  await cx.writer.mergePatch(VirtualMachineInstanceMigrations, metadata, change, 'status')
+  await cx.writer.mergePatch(kube.Migrations, metadata, change, 'status')
   return step
 }
 
 async function fail(
-  cx: VirtControllerContext,
-  migration: VirtualMachineInstanceMigration,
+  cx: Virt,
+  migration: kube.Migration,
   message: string,
-  state?: MigrationState,
+  state?: kube.MigrationState,
 ): Promise<undefined> {
-  await recordEvent(cx, migration, { type: 'Warning', reason: 'FailedMigration', message, by })
+  await recordEvent(cx, migration, by, ['Warning', 'FailedMigration', message])
   const failed = { failed: true, endTimestamp: seconds(cx), failureReason: message }
   await become(cx, migration, 'Failed', state ?? failed)
 }
 
-async function targetOf(cx: VirtControllerContext, both: Migrated): Promise<Pod | undefined> {
+async function targetOf(cx: Virt, both: Migrated): Promise<kube.Pod | undefined> {
   return targetAmong(await launchersOf(cx, both.vmi), both)
 }
 
-const targetAmong = (launchers: readonly Pod[], { migration }: Migrated): Pod | undefined =>
+const targetAmong = (launchers: readonly kube.Pod[], { migration }: Migrated): kube.Pod | undefined =>
   launchers.find((pod) => pod.metadata.labels?.[migrationLabel] === migration.metadata.uid)
 
 const migrationFinalizer = 'kubevirt.io/migrationJobFinalize'
@@ -458,9 +425,9 @@ const kept = 5
 
 /** A deleted migration is cancelled: its target pod ends, then the finalizer goes. */
 async function removeDeleted(
-  cx: VirtControllerContext,
-  { metadata }: VirtualMachineInstanceMigration,
-  vmi: VirtualMachineInstance | undefined,
+  cx: Virt,
+  { metadata }: kube.Migration,
+  vmi: kube.Vmi | undefined,
 ): Promise<void> {
   const pods = vmi ? await launchersOf(cx, vmi) : []
   const target = pods.find((pod) => pod.metadata.labels?.[migrationLabel] === metadata.uid)
@@ -468,25 +435,18 @@ async function removeDeleted(
   await release(cx, metadata)
 }
 
-async function release(
-  cx: VirtControllerContext,
-  metadata: VirtualMachineInstanceMigration['metadata'],
-): Promise<void> {
+async function release(cx: Virt, metadata: kube.Migration['metadata']): Promise<void> {
   if (metadata.finalizers?.includes(migrationFinalizer) !== true) return
   const finalizers = metadata.finalizers.filter((f) => f !== migrationFinalizer)
-  await cx.writer.mergePatch(VirtualMachineInstanceMigrations, metadata, { metadata: { finalizers } })
+  await cx.writer.mergePatch(kube.Migrations, metadata, { metadata: { finalizers } })
 }
 
 /** Takes the finalizer off a finished migration, and deletes the oldest of too many. */
-async function collectOld(
-  cx: VirtControllerContext,
-  known: KnownMigrations,
-  finished: VirtualMachineInstanceMigration,
-): Promise<void> {
+async function collectOld(cx: Virt, known: KnownMigrations, finished: kube.Migration): Promise<void> {
   await release(cx, finished.metadata)
   const same = known.of(instanceKeyOf(finished)).filter(isFinal)
   const newer = same.filter((m) => endOf(m) > endOf(finished))
-  if (newer.length >= kept) await cx.writer.delete(VirtualMachineInstanceMigrations, finished.metadata)
+  if (newer.length >= kept) await cx.writer.delete(kube.Migrations, finished.metadata)
 }
 
 /** Limits of the migration controller, from the CR's `configuration.migrations` (facts 1.3). */
@@ -503,30 +463,30 @@ export function limitsOf(configuration: Record<string, unknown> | undefined): Mi
   }
 }
 
-function isFinal({ status }: VirtualMachineInstanceMigration): boolean {
+function isFinal({ status }: kube.Migration): boolean {
   return status?.phase === 'Succeeded' || status?.phase === 'Failed'
 }
 
 /** Those that count against the limits: Pending ones do not (facts 3.2). */
-function isRunning(migration: VirtualMachineInstanceMigration): boolean {
+function isRunning(migration: kube.Migration): boolean {
   const { phase = '' } = migration.status ?? {}
   return !isFinal(migration) && phase !== '' && phase !== 'Pending'
 }
 
 /** When it ended, or when it was created, in ms. */
-function endOf({ status, metadata }: VirtualMachineInstanceMigration): number {
+function endOf({ status, metadata }: kube.Migration): number {
   return Date.parse(status?.migrationState?.endTimestamp ?? metadata.creationTimestamp ?? '')
 }
 
 /** Made by KubeVirt itself: only these are held back, and only their failures count (facts 3.3, lab "Seen with workloads" 16). */
-function isHeldBack({ metadata: { annotations = {} } }: VirtualMachineInstanceMigration): boolean {
+function isHeldBack({ metadata: { annotations = {} } }: kube.Migration): boolean {
   return (
     'kubevirt.io/workloadUpdateMigration' in annotations || 'kubevirt.io/evacuationMigration' in annotations
   )
 }
 
 /** 20 s, doubled for each failure in a row among those that are kept: at most 320 s (facts 3.3). In ms; pure. */
-export function backOffUntil(finished: readonly VirtualMachineInstanceMigration[]): number {
+export function backOffUntil(finished: readonly kube.Migration[]): number {
   const newestFirst = finished.filter(isHeldBack).sort((a, b) => endOf(b) - endOf(a))
   const success = newestFirst.findIndex((m) => m.status?.phase === 'Succeeded')
   const failures = success === -1 ? newestFirst : newestFirst.slice(0, success)
@@ -538,7 +498,7 @@ export function backOffUntil(finished: readonly VirtualMachineInstanceMigration[
 const types: readonly string[] = ['HotVCPUChange', 'HotMemoryChange', 'MigrationRequired', 'VolumesChange']
 
 /** HotVCPUChange counts whatever its status is. */
-export function asksForMigration(vmi: VirtualMachineInstance): boolean {
+export function asksForMigration(vmi: kube.Vmi): boolean {
   return types.some((type) => {
     const asked = condition(vmi, type)
     return type === 'HotVCPUChange' ? asked !== undefined : asked?.status === 'True'

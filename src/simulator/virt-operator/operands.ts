@@ -1,20 +1,9 @@
+import * as kube from '../kinds.ts'
 import {
-  type Container,
-  type DaemonSet,
-  DaemonSets,
-  type Deployment,
-  Deployments,
-  type Pod,
-  Pods,
-  type PodSpec,
-  type PodTemplate,
-} from '../../lib/kube/kinds/workload-kinds.ts'
-import { Nodes } from '../../lib/kube/kinds/core-kinds.ts'
-import {
-  hasStamps,
   contains,
   disruptionBudget,
   ensure,
+  hasStamps,
   isOfDeployment,
   podStamps,
 } from './managed-objects.ts'
@@ -23,11 +12,11 @@ import {
   DeploymentFailure,
   imageOf,
   isAtLeast,
-  type OperatorContext,
+  type Operator,
   type Pass,
   versionOrder,
 } from './virt-operator-context.ts'
-import { recordEvent } from '../machinery/controller.ts'
+import { made, recordEvent } from '../machinery/controller.ts'
 import { isReady } from '../machinery/owned-pods.ts'
 
 /** `changed`: written in this pass. `rolling`: its pods are not through. */
@@ -40,7 +29,7 @@ const optionalComponents = [
 ] as const
 
 /** The Deployments that a release has by itself, beside virt-controller and virt-api (lab "Seen" 6). */
-export function extraComponents(cx: OperatorContext, pass: Pass): string[] {
+export function extraComponents(cx: Operator, pass: Pass): string[] {
   const { unknownComponent: unknown } = cx.faults.on
   const isThere = unknown !== undefined && isAtLeast(pass.config.kubeVirtVersion, unknown.since)
   return [...knownExtras(pass), ...(isThere ? [unknown.name] : [])]
@@ -55,7 +44,7 @@ function knownExtras({ kubevirt, config }: Pass): string[] {
 }
 
 /** In which order operands change, and which of them are waited for before the next: facts 2.5 step 11. */
-function operandOrder(cx: OperatorContext, pass: Pass): { name: string; waits: boolean }[] {
+function operandOrder(cx: Operator, pass: Pass): { name: string; waits: boolean }[] {
   const { observedDeploymentID, observedKubeVirtVersion = '' } = pass.kubevirt.status ?? {}
   const extra = extraComponents(cx, pass)
   const back = ['virt-api', 'virt-controller', ...extra, 'virt-handler']
@@ -69,7 +58,7 @@ function operandOrder(cx: OperatorContext, pass: Pass): { name: string; waits: b
 }
 
 /** Brings the operands on. True when nothing was left to write and everything is through. */
-export async function syncOperands(cx: OperatorContext, pass: Pass): Promise<boolean> {
+export async function syncOperands(cx: Operator, pass: Pass): Promise<boolean> {
   let through = true
   for (const { name, waits } of operandOrder(cx, pass)) {
     const state = name === 'virt-handler' ? await rollHandler(cx, pass) : await rollDeployment(cx, pass, name)
@@ -79,29 +68,29 @@ export async function syncOperands(cx: OperatorContext, pass: Pass): Promise<boo
   return through
 }
 
-async function rollDeployment(cx: OperatorContext, pass: Pass, name: string): Promise<OperandState> {
+async function rollDeployment(cx: Operator, pass: Pass, name: string): Promise<OperandState> {
   const replicas = await replicasOf(cx, pass, name)
   const wanted = componentDeployment(pass.config, name, replicas)
-  const written = await ensure(cx, pass, { kind: Deployments, object: wanted })
+  const written = await ensure(cx, pass, { kind: kube.Deployments, object: wanted })
   if (replicas > 1) await ensure(cx, pass, disruptionBudget(pass.config.namespace, name, replicas))
   if (written) return 'changed'
-  const found = await cx.reader.get(Deployments, wanted.metadata)
+  const found = await cx.reader.get(kube.Deployments, wanted.metadata)
   return found.is === 'object' && (await isRolled(cx, pass, found.object)) ? 'rolled' : 'rolling'
 }
 
 /** How many pods a Deployment of KubeVirt gets: what the CR asks for, else by the number of nodes (facts 2.10). */
-async function replicasOf(cx: OperatorContext, { kubevirt }: Pass, name: string): Promise<number> {
+async function replicasOf(cx: Operator, { kubevirt }: Pass, name: string): Promise<number> {
   const asked = kubevirt.spec?.infra?.replicas
   if (asked !== undefined) return asked
-  const nodes = await cx.reader.list(Nodes)
+  const nodes = await cx.reader.list(kube.Nodes)
   if (nodes.length === 1) return 1
   return name === 'virt-api' ? Math.max(2, Math.floor(nodes.length / 10)) : 2
 }
 
 /** virt-handler by canary: maxUnavailable 1, with one updated pod ready 10%, with all of them 1 again (facts 2.8). */
-async function rollHandler(cx: OperatorContext, pass: Pass): Promise<OperandState> {
+async function rollHandler(cx: Operator, pass: Pass): Promise<OperandState> {
   const ref = { name: 'virt-handler', namespace: pass.config.namespace }
-  const found = await cx.reader.get(DaemonSets, ref)
+  const found = await cx.reader.get(kube.DaemonSets, ref)
   const before = found.is === 'object' ? found.object : undefined
   const pods = await componentPods(cx, pass, before)
   const wanted = handlerDaemonSet(pass.config, extrasOf(cx, pass, { set: before, pods }))
@@ -113,43 +102,43 @@ async function rollHandler(cx: OperatorContext, pass: Pass): Promise<OperandStat
   if (pods.updatedReady > desiredOf(before) && isRolling(before, pass)) throw unexpected(pods, before)
   const next = nextLimit(before, pods)
   if (next !== undefined) {
-    await cx.writer.mergePatch(DaemonSets, ref, {
+    await cx.writer.mergePatch(kube.DaemonSets, ref, {
       spec: { updateStrategy: { rollingUpdate: { maxUnavailable: next } } },
     })
   }
   return isThrough(before, pods) ? 'rolled' : 'rolling'
 }
 
-const limitOf = ({ spec }: DaemonSet): number | string =>
+const limitOf = ({ spec }: kube.DaemonSet): number | string =>
   spec?.updateStrategy?.rollingUpdate?.maxUnavailable ?? 1
-const desiredOf = ({ status }: DaemonSet): number => status?.desiredNumberScheduled ?? 0
-const drifted = (before: DaemonSet, wanted: DaemonSet): boolean =>
+const desiredOf = ({ status }: kube.DaemonSet): number => status?.desiredNumberScheduled ?? 0
+const drifted = (before: kube.DaemonSet, wanted: kube.DaemonSet): boolean =>
   !contains(before.spec?.template?.spec, wanted.spec?.template?.spec)
 
-async function write(cx: OperatorContext, pass: Pass, { before, wanted }: Rewrite): Promise<void> {
+async function write(cx: Operator, pass: Pass, { before, wanted }: Rewrite): Promise<void> {
   const onlyStamps = before !== undefined && !drifted(before, wanted)
-  await ensure(cx, pass, { kind: DaemonSets, object: onlyStamps ? withoutLimit(wanted) : wanted })
+  await ensure(cx, pass, { kind: kube.DaemonSets, object: onlyStamps ? withoutLimit(wanted) : wanted })
 }
 
 interface Rewrite {
-  before: DaemonSet | undefined
-  wanted: DaemonSet
+  before: kube.DaemonSet | undefined
+  wanted: kube.DaemonSet
 }
 
 /** An edit of the CR alone leaves maxUnavailable as the rollout has it. */
-function withoutLimit(wanted: DaemonSet): DaemonSet {
+function withoutLimit(wanted: kube.DaemonSet): kube.DaemonSet {
   const { updateStrategy: _, ...spec } = wanted.spec ?? {}
   return { ...wanted, spec }
 }
 
-function nextLimit(set: DaemonSet, pods: ComponentPods): number | string | undefined {
+function nextLimit(set: kube.DaemonSet, pods: ComponentPods): number | string | undefined {
   const desired = desiredOf(set)
   const limit = limitOf(set)
   if (pods.updatedReady >= desired) return limit === 1 ? undefined : 1
   return pods.updatedReady > 0 && limit === 1 && desired > 1 ? '10%' : undefined
 }
 
-function isThrough(set: DaemonSet, pods: ComponentPods): boolean {
+function isThrough(set: kube.DaemonSet, pods: ComponentPods): boolean {
   const desired = desiredOf(set)
   const observed = (set.status?.observedGeneration ?? 0) >= (set.metadata.generation ?? 0)
   return (
@@ -161,23 +150,23 @@ function isThrough(set: DaemonSet, pods: ComponentPods): boolean {
   )
 }
 
-const isRolling = (set: DaemonSet, { kubevirt, config }: Pass): boolean =>
+const isRolling = (set: kube.DaemonSet, { kubevirt, config }: Pass): boolean =>
   limitOf(set) !== 1 || kubevirt.status?.observedDeploymentID !== config.id
 
 /** More are ready than are wanted: the one too many is on a node that the DaemonSet left (facts 2.8). */
-function unexpected({ updatedReady }: ComponentPods, set: DaemonSet): DeploymentFailure {
+function unexpected({ updatedReady }: ComponentPods, set: kube.DaemonSet): DeploymentFailure {
   const counts = `updatedAndReadyPods=${updatedReady}, desiredReadyPods=${desiredOf(set)}`
   return new DeploymentFailure(`unexpected canary upgrade state: ${counts}`)
 }
 
 /** A canary that ends is a failure; one that never starts is waited for without an end. */
-async function refuseBrokenCanary(cx: OperatorContext, set: DaemonSet, pods: readonly Pod[]): Promise<void> {
+async function refuseBrokenCanary(cx: Operator, set: kube.DaemonSet, pods: readonly kube.Pod[]) {
   const ended = pods.some(
     (pod) => pod.status?.containerStatuses?.some((c) => (c.restartCount ?? 0) > 0) ?? false,
   )
   if (!ended) return
   const message = `daemonSet ${set.metadata.name} rollout failed`
-  await recordEvent(cx, set, { type: 'Warning', reason: 'FailedUpdate', message, by: 'virt-operator' })
+  await recordEvent(cx, set, 'virt-operator', ['Warning', 'FailedUpdate', message])
   throw new DeploymentFailure(`unable to update DaemonSet ${set.metadata.name}: ${message}`)
 }
 
@@ -186,9 +175,9 @@ async function refuseBrokenCanary(cx: OperatorContext, set: DaemonSet, pods: rea
  * it: nothing until the release is observed, then the argument, and once that roll is through the volume goes.
  */
 function extrasOf(
-  cx: OperatorContext,
+  cx: Operator,
   { kubevirt, config }: Pass,
-  { set, pods }: { set: DaemonSet | undefined; pods: ComponentPods },
+  { set, pods }: { set: kube.DaemonSet | undefined; pods: ComponentPods },
 ): HandlerExtras {
   const { moreHandlerRolls: more } = cx.faults.on
   if (neverNames(cx, config)) return { migrationNames: false, oldVolume: false }
@@ -206,20 +195,20 @@ function extrasOf(
 /** Releases before v1.7 have no such argument. */
 const knowsOfNames = ({ kubeVirtVersion }: DeploymentConfig): boolean => isAtLeast(kubeVirtVersion, 7)
 
-const neverNames = ({ faults }: OperatorContext, config: DeploymentConfig): boolean =>
+const neverNames = ({ faults }: Operator, config: DeploymentConfig): boolean =>
   faults.on.noMigrationNames === true || !knowsOfNames(config)
 
-const podSpecOf = ({ spec }: DaemonSet): PodSpec => spec?.template?.spec ?? {}
+const podSpecOf = ({ spec }: kube.DaemonSet): kube.PodSpec => spec?.template?.spec ?? {}
 
-function hasOldVolume(set: DaemonSet): boolean {
+function hasOldVolume(set: kube.DaemonSet): boolean {
   return podSpecOf(set).volumes?.some((volume) => volume.name === oldCertificates) ?? false
 }
 
-function knowsNames(set: DaemonSet): boolean {
+function knowsNames(set: kube.DaemonSet): boolean {
   return podSpecOf(set).containers?.[0]?.args?.includes(migrationNames[0]) ?? false
 }
 
-function isWhole({ metadata, status = {} }: DaemonSet): boolean {
+function isWhole({ metadata, status = {} }: kube.DaemonSet): boolean {
   if ((status.observedGeneration ?? 0) < (metadata.generation ?? 0)) return false
   const { desiredNumberScheduled: desired, updatedNumberScheduled, numberReady } = status
   return updatedNumberScheduled === desired && numberReady === desired
@@ -227,21 +216,21 @@ function isWhole({ metadata, status = {} }: DaemonSet): boolean {
 
 /** The pods of a component, and which of them are of the wanted deployment. */
 interface ComponentPods {
-  all: Pod[]
+  all: kube.Pod[]
   updatedReady: number
   /** A running pod of another deployment is left. */
   oldRunning: boolean
 }
 
 async function componentPods(
-  cx: OperatorContext,
+  cx: Operator,
   { config }: Pass,
-  component: Deployment | DaemonSet | undefined,
+  component: kube.Deployment | kube.DaemonSet | undefined,
 ): Promise<ComponentPods> {
   const labels = Object.entries(component?.spec?.selector?.matchLabels ?? {})
     .map((pair) => pair.join('='))
     .join(',')
-  const all = component ? await cx.reader.list(Pods, { namespace: config.namespace, labels }) : []
+  const all = component ? await cx.reader.list(kube.Pods, { namespace: config.namespace, labels }) : []
   const updated = all.filter((pod) => isOfDeployment(pod, config.id))
   return {
     all,
@@ -251,7 +240,7 @@ async function componentPods(
 }
 
 /** The operator's own idea of a Deployment that is through: one updated ready pod, no old one (facts 2.9). */
-async function isRolled(cx: OperatorContext, pass: Pass, deployment: Deployment): Promise<boolean> {
+async function isRolled(cx: Operator, pass: Pass, deployment: kube.Deployment): Promise<boolean> {
   const { status = {}, metadata } = deployment
   const { observedGeneration = 0, replicas = 0, readyReplicas = 0 } = status
   if (observedGeneration < (metadata.generation ?? 0) || replicas === 0 || readyReplicas === 0) return false
@@ -281,12 +270,7 @@ const everywhere = {
   tolerations: [{ key: 'CriticalAddonsOnly', operator: 'Exists' }],
 }
 
-function podTemplate(
-  config: DeploymentConfig,
-  name: string,
-  container: Container,
-  place: object,
-): PodTemplate {
+function podTemplate(config: DeploymentConfig, name: string, container: kube.Container, place: object) {
   const { labels, annotations } = podStamps(config)
   return {
     metadata: {
@@ -319,12 +303,12 @@ const known: ReadonlySet<string> = new Set([
   'virt-exportproxy',
 ])
 
-function operandContainer(config: DeploymentConfig, name: string, args: string[]): Container {
+function operandContainer(config: DeploymentConfig, name: string, args: string[]): kube.Container {
   return { name, image: imageOf(config, name), command: [name], args: [...args, '--port', '8443', '-v', '2'] }
 }
 
 /** An operand that is a Deployment. */
-function componentDeployment(config: DeploymentConfig, name: string, replicas: number): Deployment {
+function componentDeployment(config: DeploymentConfig, name: string, replicas: number): kube.Deployment {
   const launcher = [
     '--launcher-image',
     imageOf(config, 'virt-launcher'),
@@ -338,9 +322,7 @@ function componentDeployment(config: DeploymentConfig, name: string, replicas: n
     { ...own, image: templateImage(config, name) ?? own.image ?? '' },
     onControlPlane,
   )
-  return {
-    apiVersion: 'apps/v1',
-    kind: 'Deployment',
+  return made(kube.Deployments, {
     metadata: {
       name,
       namespace: config.namespace,
@@ -352,7 +334,7 @@ function componentDeployment(config: DeploymentConfig, name: string, replicas: n
       strategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: '25%', maxSurge: '25%' } },
       template: pods,
     },
-  }
+  })
 }
 
 /** The virt-template images have a tag of their own (lab "Seen" 6). */
@@ -371,16 +353,14 @@ interface HandlerExtras {
 const oldCertificates = 'kubevirt-virt-handler-certs'
 const migrationNames = ['--migration-cn-types', 'migration'] as const
 
-function handlerDaemonSet(config: DeploymentConfig, extras: HandlerExtras): DaemonSet {
+function handlerDaemonSet(config: DeploymentConfig, extras: HandlerExtras): kube.DaemonSet {
   const name = 'virt-handler'
   const args = ['--hostname-override', '$(NODE_NAME)', '--graceful-shutdown-seconds', '315']
   const own = operandContainer(config, name, args)
   own.args = [...(own.args ?? []), ...(extras.migrationNames ? migrationNames : [])]
   const pods = podTemplate(config, name, own, everywhere)
   const volumes = extras.oldVolume ? [{ name: oldCertificates, secret: { secretName: oldCertificates } }] : []
-  return {
-    apiVersion: 'apps/v1',
-    kind: 'DaemonSet',
+  return made(kube.DaemonSets, {
     metadata: {
       name,
       namespace: config.namespace,
@@ -403,5 +383,5 @@ function handlerDaemonSet(config: DeploymentConfig, extras: HandlerExtras): Daem
         },
       },
     },
-  }
+  })
 }

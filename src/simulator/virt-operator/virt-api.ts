@@ -1,22 +1,7 @@
-import {
-  type EndpointSlice,
-  EndpointSlices,
-  type PodDisruptionBudget,
-  PodDisruptionBudgets,
-} from '../../lib/kube/kinds/core-kinds.ts'
-import { type Pod, Pods } from '../../lib/kube/kinds/workload-kinds.ts'
-import {
-  type VirtualMachine,
-  type VirtualMachineInstance,
-  type VirtualMachineInstanceMigration,
-  VirtualMachineInstanceMigrations,
-  VirtualMachineInstances,
-  VirtualMachines,
-} from '../../lib/kube/kinds/kubevirt-kinds.ts'
+import * as kube from '../kinds.ts'
 import { condition } from '../../lib/kube/object.ts'
 import { items } from '../api/json.ts'
 import { internalError, Refusal } from '../api/api-refusal.ts'
-import { ValidatingWebhooks } from '../../lib/kube/kinds/extension-kinds.ts'
 import type { Store } from '../api/store.ts'
 import type { SubresourceCall } from '../api/subresources.ts'
 import { keyOf } from '../machinery/controller.ts'
@@ -28,13 +13,13 @@ const success = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Succe
 
 /** What virt-api answers: restart, start and stop of VMs, its word on evictions of launchers and on new migrations. */
 export function serveVirtApi(store: Store): void {
-  store.onSubresource(Pods, 'eviction', (call) => evict(store, call))
+  store.onSubresource(kube.Pods, 'eviction', (call) => evict(store, call))
   admitMigrations(store)
   serveAggregated(store)
   admitVms(store)
   const changes = { restart: ['Stop', 'Start'], start: ['Start'], stop: ['Stop'] } as const
   for (const [name, actions] of Object.entries(changes)) {
-    store.onSubresource(VirtualMachines, name, (call) =>
+    store.onSubresource(kube.Vms, name, (call) =>
       change(
         store,
         call,
@@ -75,8 +60,10 @@ const resourcesOf = () =>
 /** Its webhook for VMs has failurePolicy Fail: without it nobody makes one. */
 function admitVms(store: Store): void {
   store.admission.add(({ operation, kind }) => {
-    if (operation !== 'CREATE' || kind.kind !== VirtualMachines.kind || isServing(store)) return
-    if (store.list(ValidatingWebhooks, { fields: 'metadata.name=virt-api-validator' }).items.length === 0)
+    if (operation !== 'CREATE' || kind.kind !== kube.Vms.kind || isServing(store)) return
+    if (
+      store.list(kube.ValidatingWebhooks, { fields: 'metadata.name=virt-api-validator' }).items.length === 0
+    )
       return
     throw internalError(
       'failed calling webhook "virtualmachine-validator.kubevirt.io": failed to call webhook: no endpoints available for service "virt-api"',
@@ -85,24 +72,24 @@ function admitVms(store: Store): void {
 }
 
 function isServing(store: Store): boolean {
-  const slices: readonly EndpointSlice[] = store.list(EndpointSlices, {
+  const slices: readonly kube.EndpointSlice[] = store.list(kube.EndpointSlices, {
     labels: 'kubernetes.io/service-name=virt-api',
   }).items
   return slices.some(({ endpoints }) => endpoints?.some(({ conditions }) => conditions?.ready !== false))
 }
 
 function evict(store: Store, { object, dryRun, user }: SubresourceCall): object {
-  const pod = object as Pod
+  const pod = object as kube.Pod
   if (pod.metadata.labels?.['kubevirt.io'] === 'virt-launcher' && !isOver(pod))
     refuseLauncher(store, pod, dryRun)
   refuseDisruption(store, pod)
-  if (!dryRun) store.remove(Pods, pod.metadata, { user })
+  if (!dryRun) store.remove(kube.Pods, pod.metadata, { user })
   return success
 }
 
 const overBudget = "Cannot evict pod as it would violate the pod's disruption budget."
 
-function refuseLauncher(store: Store, pod: Pod, dryRun: boolean): void {
+function refuseLauncher(store: Store, pod: kube.Pod, dryRun: boolean): void {
   const vmi = instanceOf(store, pod)
   if (vmi === undefined) return
   const verdict = verdictOn(vmi)
@@ -115,28 +102,30 @@ function refuseLauncher(store: Store, pod: Pod, dryRun: boolean): void {
 }
 
 /** A launcher that a migration goes to, or has left a moment ago: the instance's budget keeps it; facts 3.4. */
-function isElsewhere({ status }: VirtualMachineInstance, { spec }: Pod): boolean {
+function isElsewhere({ status }: kube.Vmi, { spec }: kube.Pod): boolean {
   return status?.nodeName !== spec?.nodeName
 }
 
-function instanceOf(store: Store, { metadata }: Pod): VirtualMachineInstance | undefined {
+function instanceOf(store: Store, { metadata }: kube.Pod): kube.Vmi | undefined {
   const { namespace, annotations } = metadata
-  return store.read(VirtualMachineInstances, { name: annotations?.['kubevirt.io/domain'] ?? '', namespace })
+  return store.read(kube.Vmis, { name: annotations?.['kubevirt.io/domain'] ?? '', namespace })
 }
 
-function verdictOn(vmi: VirtualMachineInstance): EvictionVerdict {
+function verdictOn(vmi: kube.Vmi): EvictionVerdict {
   const migratable = condition(vmi, 'LiveMigratable')?.status === 'True'
   return evictionVerdict({ name: vmi.metadata.name, strategy: vmi.spec?.evictionStrategy, migratable })
 }
 
 /** The API server's own part: a budget that has no disruption left. */
-function refuseDisruption(store: Store, { metadata }: Pod): void {
+function refuseDisruption(store: Store, { metadata }: kube.Pod): void {
   const { namespace, labels = {} } = metadata
-  const budgets: readonly PodDisruptionBudget[] = store.list(PodDisruptionBudgets, { namespace }).items
+  const budgets: readonly kube.PodDisruptionBudget[] = store.list(kube.PodDisruptionBudgets, {
+    namespace,
+  }).items
   for (const { spec } of budgets) {
     const wanted = Object.entries(spec?.selector?.matchLabels ?? {})
     if (!wanted.every(([key, value]) => labels[key] === value)) continue
-    const pods: readonly Pod[] = store.list(Pods, {
+    const pods: readonly kube.Pod[] = store.list(kube.Pods, {
       namespace,
       labels: asSelector(Object.fromEntries(wanted)),
     }).items
@@ -145,9 +134,9 @@ function refuseDisruption(store: Store, { metadata }: Pod): void {
   }
 }
 
-function markForEvacuation(store: Store, { metadata, status }: VirtualMachineInstance): void {
+function markForEvacuation(store: Store, { metadata, status }: kube.Vmi): void {
   const body = { status: { evacuationNodeName: status?.nodeName } }
-  store.patch(VirtualMachineInstances, metadata, { type: 'merge', body }, { manager: 'virt-api' })
+  store.patch(kube.Vmis, metadata, { type: 'merge', body }, { manager: 'virt-api' })
 }
 
 function change(
@@ -162,7 +151,7 @@ function change(
   }
   const body = { status: { stateChangeRequests } }
   store.patch(
-    VirtualMachines,
+    kube.Vms,
     object.metadata,
     { type: 'merge', body },
     { on: 'status', manager: 'virt-api', dryRun },
@@ -171,7 +160,7 @@ function change(
 }
 
 /** Nothing that runs, or a run strategy that allows no restart (facts 5); in virt-api's own spelling (lab "Seen with workloads" 14). */
-function refusalOf({ spec, status }: VirtualMachine, requests: readonly StateChange[]): string | undefined {
+function refusalOf({ spec, status }: kube.Vm, requests: readonly StateChange[]): string | undefined {
   if (requests[0]?.action === 'Stop' && status?.created !== true) return 'VM is not running: Halted'
   const { runStrategy = '' } = spec ?? {}
   if (isUnderway(status)) return 'unable to complete request: stop/start already underway'
@@ -210,7 +199,7 @@ export function evictionVerdict({ name, strategy = 'None', migratable }: Evicted
 function admitMigrations(store: Store): void {
   let known: KnownMigrations | undefined
   store.admission.add(({ operation, kind, object }) => {
-    if (operation !== 'CREATE' || kind.kind !== VirtualMachineInstanceMigrations.kind) return
+    if (operation !== 'CREATE' || kind.kind !== kube.Migrations.kind) return
     known ??= knownMigrations(store)
     const why = migrationRefusal(store, object, known)
     if (why === undefined) return
@@ -222,19 +211,15 @@ function admitMigrations(store: Store): void {
 /** From the first one on that is created: before, nobody may serve them. */
 function knownMigrations(store: Store): KnownMigrations {
   const known = new KnownMigrations()
-  for (const migration of store.list(VirtualMachineInstanceMigrations).items) known.take(migration, false)
-  store.watch(VirtualMachineInstanceMigrations, ({ type, object }) => known.take(object, type === 'DELETED'))
+  for (const migration of store.list(kube.Migrations).items) known.take(migration, false)
+  store.watch(kube.Migrations, ({ type, object }) => known.take(object, type === 'DELETED'))
   return known
 }
 
-function migrationRefusal(
-  store: Store,
-  { spec, metadata }: VirtualMachineInstanceMigration,
-  known: KnownMigrations,
-): string | undefined {
+function migrationRefusal(store: Store, { spec, metadata }: kube.Migration, known: KnownMigrations) {
   const { namespace } = metadata
   const name = spec?.vmiName ?? ''
-  const vmi: VirtualMachineInstance | undefined = store.read(VirtualMachineInstances, { name, namespace })
+  const vmi: kube.Vmi | undefined = store.read(kube.Vmis, { name, namespace })
   if (vmi === undefined) return `the VMI "${namespace}/${name}" does not exist`
   const migratable = condition(vmi, 'LiveMigratable')
   if (migratable?.status === 'False') {

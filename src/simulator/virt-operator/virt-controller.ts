@@ -1,16 +1,16 @@
-import { type Pod, Pods, type PodTemplate } from '../../lib/kube/kinds/workload-kinds.ts'
+import * as kube from '../kinds.ts'
 import {
   controlEach,
   type ControllerContext,
   keyed,
   keyOf,
+  made,
   nameSuffix,
   recordEvent,
   whenRung,
 } from '../machinery/controller.ts'
-import { namespaced } from '../machinery/owned-pods.ts'
 import { lead } from '../machinery/leader-election.ts'
-import { currentLauncher, launchersOf, runInstances, type VirtControllerContext } from './vmi-controller.ts'
+import { currentLauncher, launchersOf, runInstances, type Virt } from './vmi-controller.ts'
 import {
   asksForMigration,
   instanceKeyOf,
@@ -19,25 +19,17 @@ import {
   runMigrations,
 } from './migration-controller.ts'
 import { runVirtualMachines } from './vm-controller.ts'
-import {
-  type KubeVirt,
-  KubeVirts,
-  type VirtualMachineInstance,
-  type VirtualMachineInstanceMigration,
-  VirtualMachineInstanceMigrations,
-  VirtualMachineInstances,
-} from '../../lib/kube/kinds/kubevirt-kinds.ts'
 import { ApiError } from '../../lib/kube/errors.ts'
 import { condition } from '../../lib/kube/object.ts'
 
 /** The image that this virt-controller gives to new launchers; empty where it is told none. */
-export function launcherImageOf({ spec }: Pick<PodTemplate, 'spec'> = {}): string {
+export function launcherImageOf({ spec }: Pick<kube.PodTemplate, 'spec'> = {}): string {
   const args = spec?.containers?.[0]?.args ?? []
   return args[args.indexOf('--launcher-image') + 1] ?? ''
 }
 
 /** The program of a virt-controller pod: waits for the Lease, then runs VMs, their migrations and their updates. */
-export async function runVirtController(cx: ControllerContext, pod: Pod): Promise<void> {
+export async function runVirtController(cx: ControllerContext, pod: kube.Pod): Promise<void> {
   const { name, namespace = '' } = pod.metadata
   const launcherImage = launcherImageOf(pod)
   await lead(cx, { lease: 'virt-controller', namespace, identity: name }, async (signal) => {
@@ -58,24 +50,24 @@ const delay = 5000
 const minute = 60_000
 
 /** The workload updater: facts 3.2. It looks only while target and observed are the same. */
-function runWorkloadUpdater(cx: VirtControllerContext): Promise<void> {
+function runWorkloadUpdater(cx: Virt): Promise<void> {
   const known = new KnownMigrations()
   const due = new DueInstances(cx.launcherImage)
   const watched = [
-    { kind: KubeVirts, where: { namespace: cx.namespace } },
+    { kind: kube.KubeVirts, where: { namespace: cx.namespace } },
     {
-      kind: VirtualMachineInstanceMigrations,
-      feeds: (migration: VirtualMachineInstanceMigration, isGone: boolean) => known.take(migration, isGone),
+      kind: kube.Migrations,
+      feeds: (migration: kube.Migration, isGone: boolean) => known.take(migration, isGone),
     },
     {
-      kind: VirtualMachineInstances,
+      kind: kube.Vmis,
       concerns: asksForMigration,
-      feeds: (vmi: VirtualMachineInstance, isGone: boolean) => due.take(vmi, isGone),
+      feeds: (vmi: kube.Vmi, isGone: boolean) => due.take(vmi, isGone),
     },
   ]
   let lastBatch = Number.NEGATIVE_INFINITY
   const update = async (): Promise<number | undefined> => {
-    const [kubevirt]: KubeVirt[] = await cx.reader.list(KubeVirts, { namespace: cx.namespace })
+    const [kubevirt]: kube.KubeVirt[] = await cx.reader.list(kube.KubeVirts, { namespace: cx.namespace })
     if (kubevirt === undefined || !isSettled(kubevirt)) return undefined
     const { size, interval } = batchOf(kubevirt)
     const plan = planUpdate({
@@ -101,19 +93,19 @@ function runWorkloadUpdater(cx: VirtControllerContext): Promise<void> {
   return whenRung(cx, watched, update, () => delay)
 }
 
-const isSettled = ({ status }: KubeVirt): boolean =>
+const isSettled = ({ status }: kube.KubeVirt): boolean =>
   status?.phase === 'Deployed' &&
   status.observedDeploymentID !== undefined &&
   status.observedDeploymentID === status.targetDeploymentID
 
-async function writeCount(cx: VirtControllerContext, kubevirt: KubeVirt, outdated: number): Promise<void> {
+async function writeCount(cx: Virt, kubevirt: kube.KubeVirt, outdated: number): Promise<void> {
   if (kubevirt.status?.outdatedVirtualMachineInstanceWorkloads === outdated) return
   const status = { outdatedVirtualMachineInstanceWorkloads: outdated }
-  await cx.writer.mergePatch(KubeVirts, kubevirt.metadata, { status }, 'status')
+  await cx.writer.mergePatch(kube.KubeVirts, kubevirt.metadata, { status }, 'status')
 }
 
 /** Defaults are the controller's own, not the CR's (facts 1.2). */
-function batchOf({ spec }: KubeVirt): { size: number; interval: number } {
+function batchOf({ spec }: kube.KubeVirt): { size: number; interval: number } {
   const { batchEvictionSize = 10, batchEvictionInterval } = spec?.workloadUpdateStrategy ?? {}
   return {
     size: batchEvictionSize,
@@ -129,43 +121,44 @@ function milliseconds(duration: string): number {
   return parts.reduce((sum, [, amount = '0', unit = 's']) => sum + Number(amount) * (units[unit] ?? 0), 0)
 }
 
-async function migrate(cx: VirtControllerContext, vmi: VirtualMachineInstance): Promise<void> {
+async function migrate(cx: Virt, vmi: kube.Vmi): Promise<void> {
   const { name, namespace } = vmi.metadata
   const prefix = 'kubevirt-workload-update-'
-  const created = await cx.writer.create(VirtualMachineInstanceMigrations, {
-    apiVersion: VirtualMachineInstanceMigrations.apiVersion,
-    kind: VirtualMachineInstanceMigrations.kind,
-    metadata: {
-      name: `${prefix}${nameSuffix(cx.random)}`,
-      generateName: prefix,
-      ...(namespace === undefined ? {} : { namespace }),
-      labels: { 'kubevirt.io/vmi-name': name },
-      annotations: { 'kubevirt.io/workloadUpdateMigration': '' },
-    },
-    spec: { vmiName: name },
-  })
+  const created = await cx.writer.create(
+    kube.Migrations,
+    made(kube.Migrations, {
+      metadata: {
+        name: `${prefix}${nameSuffix(cx.random)}`,
+        generateName: prefix,
+        namespace,
+        labels: { 'kubevirt.io/vmi-name': name },
+        annotations: { 'kubevirt.io/workloadUpdateMigration': '' },
+      },
+      spec: { vmiName: name },
+    }),
+  )
   const message = `Created Migration ${created.metadata.name} for automated workload update`
-  await recordEvent(cx, vmi, { type: 'Normal', reason: 'SuccessfulCreate', message, by })
+  await recordEvent(cx, vmi, by, ['Normal', 'SuccessfulCreate', message])
 }
 
-async function evict(cx: VirtControllerContext, vmi: VirtualMachineInstance): Promise<void> {
+async function evict(cx: Virt, vmi: kube.Vmi): Promise<void> {
   const pod = currentLauncher(vmi, await launchersOf(cx, vmi))
   if (pod === undefined) return
   try {
     const body = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: pod.metadata }
-    await cx.writer.subresource(Pods, pod.metadata, { name: 'eviction', method: 'POST', body })
+    await cx.writer.subresource(kube.Pods, pod.metadata, { name: 'eviction', method: 'POST', body })
     const message = 'Initiated eviction of VMI as part of automated workload update: <nil>'
-    await recordEvent(cx, vmi, { type: 'Normal', reason: 'SuccessfulEvict', message, by })
+    await recordEvent(cx, vmi, by, ['Normal', 'SuccessfulEvict', message])
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
     const message = `Error deleting VMI during automated workload update: ${error.message}`
-    await recordEvent(cx, vmi, { type: 'Warning', reason: 'FailedEvict', message, by })
+    await recordEvent(cx, vmi, by, ['Warning', 'FailedEvict', message])
   }
 }
 
 interface DueInstance {
   key: string
-  vmi: VirtualMachineInstance
+  vmi: kube.Vmi
   isMigratable: boolean
 }
 
@@ -199,7 +192,7 @@ class DueInstances {
     return new Array<DueInstance>().concat(...pieces)
   }
 
-  take(vmi: VirtualMachineInstance, isGone: boolean): void {
+  take(vmi: kube.Vmi, isGone: boolean): void {
     const key = keyOf(vmi.metadata)
     const place = this.#placeOf(key)
     const there = this.#due[place]?.key === key ? this.#due[place] : undefined
@@ -213,7 +206,7 @@ class DueInstances {
     this.#due.splice(place, there ? 1 : 0, { key, vmi, isMigratable })
   }
 
-  #isDue(vmi: VirtualMachineInstance): boolean {
+  #isDue(vmi: kube.Vmi): boolean {
     const { metadata, status } = vmi
     const isRunningOn = status?.phase === 'Running' && metadata.deletionTimestamp === undefined
     return isRunningOn && (isOutdated(vmi, this.#launcherImage) || asksForMigration(vmi))
@@ -245,8 +238,8 @@ interface UpdateQuestion {
 interface UpdatePlan {
   /** What status.outdatedVirtualMachineInstanceWorkloads says. */
   outdated: number
-  migrate: readonly VirtualMachineInstance[]
-  evict: readonly VirtualMachineInstance[]
+  migrate: readonly kube.Vmi[]
+  evict: readonly kube.Vmi[]
   mayEvict: boolean
   /** Something is left that a method could do later. */
   waiting: boolean
@@ -272,7 +265,7 @@ function planUpdate({ due, known, methods, limit, batch, random }: UpdateQuestio
 }
 
 /** An empty field means "not outdated". */
-function isOutdated({ status }: VirtualMachineInstance, launcherImage: string): boolean {
+function isOutdated({ status }: kube.Vmi, launcherImage: string): boolean {
   const { launcherContainerImageVersion: image = '' } = status ?? {}
   return image !== '' && image !== launcherImage
 }
@@ -281,7 +274,7 @@ function isOutdated({ status }: VirtualMachineInstance, launcherImage: string): 
 class Draw {
   readonly #most: number
   readonly #random: () => number
-  readonly #drawn: { vmi: VirtualMachineInstance; place: number }[] = []
+  readonly #drawn: { vmi: kube.Vmi; place: number }[] = []
   /** How many it was given. */
   taken = 0
 
@@ -290,7 +283,7 @@ class Draw {
     this.#random = random
   }
 
-  take(vmi: VirtualMachineInstance): void {
+  take(vmi: kube.Vmi): void {
     this.taken++
     const place = this.#random()
     const isFull = this.#drawn.length >= this.#most
@@ -299,25 +292,25 @@ class Draw {
     if (isFull) this.#drawn.pop()
   }
 
-  get drawn(): readonly VirtualMachineInstance[] {
+  get drawn(): readonly kube.Vmi[] {
     return this.#drawn.map(({ vmi }) => vmi)
   }
 }
 
 /** Migrates instances that an eviction marked away from their node (facts 3.4). */
-function runEvacuations(cx: VirtControllerContext): Promise<void> {
+function runEvacuations(cx: Virt): Promise<void> {
   const known = new KnownMigrations()
   const created = new Map<string, string>()
   /** Keys of the instances that are to go, as the watch tells of them. */
   const evacuated = new Set<string>()
   const watches = [
-    keyed(VirtualMachineInstances, (vmi, isGone) => {
+    keyed(kube.Vmis, (vmi, isGone) => {
       const key = keyOf(vmi.metadata)
       if (!isGone && isEvacuated(vmi)) evacuated.add(key)
       else evacuated.delete(key)
       return evacuated.has(key) ? [key] : []
     }),
-    keyed(VirtualMachineInstanceMigrations, (migration, isGone) => {
+    keyed(kube.Migrations, (migration, isGone) => {
       known.take(migration, isGone)
       const instance = instanceKeyOf(migration)
       if (created.get(instance) === migration.metadata.name) created.delete(instance)
@@ -325,7 +318,7 @@ function runEvacuations(cx: VirtControllerContext): Promise<void> {
     }),
   ]
   return controlEach(cx, watches, async () => async (ref) => {
-    const found = await cx.reader.get(VirtualMachineInstances, ref)
+    const found = await cx.reader.get(kube.Vmis, ref)
     if (found.is !== 'object' || !isEvacuated(found.object)) return undefined
     const key = keyOf(ref)
     if (created.has(key) || known.openOf(key).length > 0) return undefined
@@ -333,16 +326,17 @@ function runEvacuations(cx: VirtControllerContext): Promise<void> {
     const name = `kubevirt-evacuation-${nameSuffix(cx.random)}`
     created.set(key, name)
     try {
-      await cx.writer.create(VirtualMachineInstanceMigrations, {
-        apiVersion: VirtualMachineInstanceMigrations.apiVersion,
-        kind: VirtualMachineInstanceMigrations.kind,
-        metadata: {
-          name,
-          ...namespaced(metadata),
-          annotations: { 'kubevirt.io/evacuationMigration': status?.nodeName ?? '' },
-        },
-        spec: { vmiName: metadata.name, priority: 'system-critical' },
-      })
+      await cx.writer.create(
+        kube.Migrations,
+        made(kube.Migrations, {
+          metadata: {
+            name,
+            namespace: metadata.namespace,
+            annotations: { 'kubevirt.io/evacuationMigration': status?.nodeName ?? '' },
+          },
+          spec: { vmiName: metadata.name, priority: 'system-critical' },
+        }),
+      )
     } catch (error) {
       created.delete(key)
       throw error
@@ -351,7 +345,7 @@ function runEvacuations(cx: VirtControllerContext): Promise<void> {
   })
 }
 
-const isEvacuated = ({ spec, status }: VirtualMachineInstance): boolean =>
+const isEvacuated = ({ spec, status }: kube.Vmi): boolean =>
   status?.evacuationNodeName !== undefined &&
   status.evacuationNodeName === status.nodeName &&
   spec?.evictionStrategy !== 'External'

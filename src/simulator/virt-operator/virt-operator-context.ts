@@ -1,11 +1,10 @@
-import type { KubeVirt } from '../../lib/kube/kinds/kubevirt-kinds.ts'
+import type * as kube from '../kinds.ts'
 import type { ControllerContext } from '../machinery/controller.ts'
 import type { Faults, MachineryFaults } from '../machinery/machinery-faults.ts'
 import { createHash } from 'node:crypto'
-import type { Pod } from '../../lib/kube/kinds/workload-kinds.ts'
 
 /** A leading virt-operator. */
-export interface OperatorContext extends ControllerContext {
+export interface Operator extends ControllerContext {
   readonly self: OperatorPod
   readonly faults: Faults<OperatorFaults>
   /** Writes an error into the pod's log. */
@@ -14,7 +13,7 @@ export interface OperatorContext extends ControllerContext {
 
 /** One pass over the CR. */
 export interface Pass {
-  readonly kubevirt: KubeVirt
+  readonly kubevirt: kube.KubeVirt
   readonly config: DeploymentConfig
   /** Of the CR: what managed objects are stamped with. */
   readonly generation: number
@@ -62,7 +61,7 @@ export interface DeploymentConfig {
 }
 
 /** The configuration that the CR asks this operator for. Without imageTag and imageRegistry it is the operator's own. */
-export function deploymentConfig(kubevirt: KubeVirt, operator: OperatorPod): DeploymentConfig {
+export function deploymentConfig(kubevirt: kube.KubeVirt, operator: OperatorPod): DeploymentConfig {
   const { imageTag = '', imageRegistry = '' } = kubevirt.spec ?? {}
   const registry = imageRegistry === '' ? operator.registry : imageRegistry
   const tag = imageTag === '' ? operator.tag : imageTag
@@ -104,7 +103,7 @@ function pinnedImages({ env }: OperatorPod): Record<string, string> {
 }
 
 /** Newer operators know more properties, so the same version under another operator has another ID (lab "Seen" 7). */
-function additionalProperties({ spec = {} }: KubeVirt, { version }: OperatorPod): Record<string, string> {
+function additionalProperties({ spec = {} }: kube.KubeVirt, { version }: OperatorPod) {
   const { imagePullPolicy = '', productName = '', productVersion = '', configuration = {} } = spec
   const { network } = (configuration['migrations'] ?? {}) as { network?: string }
   return {
@@ -132,7 +131,7 @@ interface OperatorPod {
 const pattern = /^(.*)\/(.*)virt-operator(?:[@:](.*))?$/
 
 /** Reads image and environment of the pod as the operator does. */
-export function operatorPod({ metadata, spec }: Pod): OperatorPod {
+export function operatorPod({ metadata, spec }: kube.Pod): OperatorPod {
   const [container] = spec?.containers ?? []
   const env = new Map((container?.env ?? []).map(({ name, value = '' }) => [name, value]))
   const image = imageParts(env.get('VIRT_OPERATOR_IMAGE') ?? container?.image ?? '')

@@ -3,8 +3,10 @@ import { ConfigMaps } from '../../lib/kube/kinds/core-kinds.ts'
 import { type KubeVirt, KubeVirts } from '../../lib/kube/kinds/kubevirt-kinds.ts'
 import {
   between,
+  claim,
   type ControllerContext,
   sameStatus,
+  seconds,
   type Watched,
   whenRung,
 } from '../machinery/controller.ts'
@@ -16,13 +18,12 @@ import {
   deploymentConfig,
   DeploymentFailure,
   isOlderMinor,
-  type OperatorContext,
+  type Operator,
   type OperatorFaults,
   operatorPod,
   type Pass,
 } from './virt-operator-context.ts'
-import { loadStrategy, strategyLabel } from './install-strategy.ts'
-import { ensure, supportObjects } from './managed-objects.ts'
+import { ensure, loadStrategy, strategyLabel, supportObjects } from './managed-objects.ts'
 import { extraComponents, syncOperands } from './operands.ts'
 import type { Condition, KubeObject } from '../../lib/kube/object.ts'
 
@@ -52,7 +53,7 @@ export async function runOperator(
   await lead(cx, { ...candidate, stopped }, (signal) => operate({ ...cx, signal, self, faults, say }))
 }
 
-function operate(cx: OperatorContext): Promise<void> {
+function operate(cx: Operator): Promise<void> {
   const { namespace } = cx.self
   const work = new Work(cx)
   const concerns = () => work.hasToReconcile()
@@ -73,7 +74,7 @@ function operate(cx: OperatorContext): Promise<void> {
 }
 
 /** What a pass looks at besides the operands: of the KubeVirt anything but the number of outdated VMs, which virt-controller writes with every one that it moves. */
-function reconciledAt({ faults }: OperatorContext, { metadata, spec, status }: KubeVirt): string {
+function reconciledAt({ faults }: Operator, { metadata, spec, status }: KubeVirt): string {
   const { resourceVersion: _, managedFields: _fields, ...others } = metadata
   const { outdatedVirtualMachineInstanceWorkloads: _count, ...rest } = status ?? {}
   return JSON.stringify([faults.on, others, spec, rest])
@@ -81,14 +82,14 @@ function reconciledAt({ faults }: OperatorContext, { metadata, spec, status }: K
 
 /** The passes of one leader, one after the other. */
 class Work {
-  readonly #cx: OperatorContext
+  readonly #cx: Operator
   #backOff = shortestBackOff
   #blipped = ''
   /** What it looked at in the KubeVirt when all was through and nothing else has changed since. */
   #settled: string | undefined
   #changes = 0
 
-  constructor(cx: OperatorContext) {
+  constructor(cx: Operator) {
     this.#cx = cx
   }
 
@@ -146,7 +147,7 @@ class Work {
 const latest = 'kubevirt.io/latest-observed-api-version'
 
 /** The first write to a new CR: it drops an empty `featureGates: []`, which makes generation 2 (lab "Seen" 4). */
-async function adopt(cx: OperatorContext, { metadata, spec }: KubeVirt): Promise<undefined> {
+async function adopt(cx: Operator, { metadata, spec }: KubeVirt): Promise<undefined> {
   const annotations = { [latest]: 'v1', 'kubevirt.io/storage-observed-api-version': 'v1' }
   const developer = spec?.configuration?.['developerConfiguration'] as { featureGates?: string[] } | undefined
   const emptied = developer?.featureGates?.length === 0
@@ -159,7 +160,7 @@ async function adopt(cx: OperatorContext, { metadata, spec }: KubeVirt): Promise
 }
 
 /** Brings everything to the configuration, as far as it goes in one pass; true when all of it is there and through. */
-async function sync(cx: OperatorContext, pass: Pass): Promise<boolean> {
+async function sync(cx: Operator, pass: Pass): Promise<boolean> {
   const { definitions, others } = supportObjects(pass.config)
   if (cx.faults.on.withoutRights === true)
     throw new DeploymentFailure(missingRightText(pass.config.namespace))
@@ -173,7 +174,7 @@ async function sync(cx: OperatorContext, pass: Pass): Promise<boolean> {
 }
 
 /** Deployments that the operator once made and this strategy does not have. */
-async function removeForeign(cx: OperatorContext, pass: Pass): Promise<boolean> {
+async function removeForeign(cx: Operator, pass: Pass): Promise<boolean> {
   const wanted = new Set(['virt-api', 'virt-controller', ...extraComponents(cx, pass)])
   const labels = 'app.kubernetes.io/managed-by=virt-operator'
   const there = await cx.reader.list(Deployments, { namespace: pass.config.namespace, labels })
@@ -215,12 +216,9 @@ type Status = NonNullable<KubeVirt['status']>
 type Outcome = { is: 'ready' | 'under way' } | { is: 'failed'; why: string }
 
 /** Writes what a pass came to; nothing when that is there already. True when it wrote. */
-async function report(cx: OperatorContext, pass: Pass, outcome: Outcome): Promise<boolean> {
+async function report(cx: Operator, pass: Pass, outcome: Outcome): Promise<boolean> {
   const { kubevirt } = pass
-  const now = cx.clock
-    .now()
-    .toISOString()
-    .replace(/\.\d+Z$/, 'Z')
+  const now = seconds(cx)
   const synced = outcome.is === 'ready'
   const conditions = conditionsIn(conditionsOf(pass, outcome), kubevirt.status?.conditions ?? [], {
     now,
@@ -244,10 +242,7 @@ async function report(cx: OperatorContext, pass: Pass, outcome: Outcome): Promis
 }
 
 /** What it wrote itself (recorded: it names no pods and no ReplicaSets). */
-async function generations(
-  cx: OperatorContext,
-  { config }: Pass,
-): Promise<NonNullable<Status['generations']>> {
+async function generations(cx: Operator, { config }: Pass): Promise<NonNullable<Status['generations']>> {
   const where = { namespace: config.namespace, labels: 'app.kubernetes.io/managed-by=virt-operator' }
   const [deployments, daemonsets] = await Promise.all([
     cx.reader.list(Deployments, where),
@@ -323,12 +318,7 @@ const words = {
   failed: { Available: 'False', Progressing: 'False', Degraded: 'True' },
 } as const
 
-const created = {
-  type: 'Created',
-  status: 'True',
-  reason: 'AllResourcesCreated',
-  message: 'All resources were created.',
-} as const
+const created = claim('Created', 'True', 'AllResourcesCreated', 'All resources were created.')
 
 /** The conditions of the CR in a situation. `synced` adds Created. */
 function conditionsIn(

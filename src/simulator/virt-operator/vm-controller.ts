@@ -1,19 +1,11 @@
-import {
-  type KubeVirt,
-  KubeVirts,
-  type VirtualMachine,
-  type VirtualMachineInstance,
-  VirtualMachineInstances,
-  VirtualMachines,
-} from '../../lib/kube/kinds/kubevirt-kinds.ts'
+import * as kube from '../kinds.ts'
 import { condition, type Condition, type Metadata } from '../../lib/kube/object.ts'
-import { controlEach, keyed, keyOf, recordEvent, sameStatus } from '../machinery/controller.ts'
+import { controlEach, keyed, keyOf, made, recordEvent, sameStatus, seconds } from '../machinery/controller.ts'
 import { namespaced, ownerReference } from '../machinery/owned-pods.ts'
-import { seconds, type VirtControllerContext } from './vmi-controller.ts'
+import type { Virt } from './vmi-controller.ts'
 import { isDeepStrictEqual } from 'node:util'
-import { type Version, versionOf, isBefore } from '../../lib/releases/release-versions.ts'
+import { isBefore, type Version, versionOf } from '../../lib/releases/release-versions.ts'
 import { at, items, text, words } from '../api/json.ts'
-import { ControllerRevisions } from '../../lib/kube/kinds/workload-kinds.ts'
 import { isConflict } from '../../lib/kube/errors.ts'
 
 const by = 'virtualmachine-controller'
@@ -22,28 +14,24 @@ const by = 'virtualmachine-controller'
 export interface StateChange {
   action: 'Start' | 'Stop'
 }
-type Status = NonNullable<VirtualMachine['status']>
+type Status = NonNullable<kube.Vm['status']>
 
 /** Gives each VM the instance that its run strategy asks for (facts 3.4: what comes back after an eviction). */
-export function runVirtualMachines(cx: VirtControllerContext): Promise<void> {
-  const watches = [keyed(VirtualMachines, named), keyed(VirtualMachineInstances, named)]
+export function runVirtualMachines(cx: Virt): Promise<void> {
+  const watches = [keyed(kube.Vms, named), keyed(kube.Vmis, named)]
   return controlEach(cx, watches, async () => async (ref) => {
-    const vm = await cx.reader.get(VirtualMachines, ref)
+    const vm = await cx.reader.get(kube.Vms, ref)
     if (vm.is !== 'object') return undefined
-    const vmi = await cx.reader.get(VirtualMachineInstances, ref)
+    const vmi = await cx.reader.get(kube.Vmis, ref)
     await tend(cx, vm.object, vmi.is === 'object' ? vmi.object : undefined)
     return undefined
   })
 }
 
 /** An instance has the name of its VM. */
-const named = ({ metadata }: VirtualMachine | VirtualMachineInstance): string[] => [keyOf(metadata)]
+const named = ({ metadata }: kube.Vm | kube.Vmi): string[] => [keyOf(metadata)]
 
-async function tend(
-  cx: VirtControllerContext,
-  vm: VirtualMachine,
-  vmi: VirtualMachineInstance | undefined,
-): Promise<void> {
+async function tend(cx: Virt, vm: kube.Vm, vmi: kube.Vmi | undefined): Promise<void> {
   const [request, ...later] = requestsOf(vm)
   if (vmi === undefined) {
     const wanted = request?.action === 'Start' || startsByItself(vm)
@@ -59,25 +47,25 @@ async function tend(
   return report(cx, vm, { ...absent, stateChangeRequests: later })
 }
 
-function requestsOf({ status = {} }: VirtualMachine): StateChange[] {
+function requestsOf({ status = {} }: kube.Vm): StateChange[] {
   const { stateChangeRequests }: Status = status
   return stateChangeRequests ?? []
 }
 
 const absent = { printableStatus: 'Stopped', ready: false, created: false }
 
-function isThrough({ status }: VirtualMachineInstance): boolean {
+function isThrough({ status }: kube.Vmi): boolean {
   return status?.phase === 'Succeeded' || status?.phase === 'Failed'
 }
 
 /** RerunOnFailure, Once: only the first time, since no guest here ever fails. */
-function startsByItself({ spec, status }: VirtualMachine): boolean {
+function startsByItself({ spec, status }: kube.Vm): boolean {
   const strategy = spec?.runStrategy ?? (spec?.running === true ? 'Always' : 'Halted')
   if (strategy === 'Always') return true
   return (strategy === 'RerunOnFailure' || strategy === 'Once') && status?.printableStatus === undefined
 }
 
-function statusOf(vmi: VirtualMachineInstance): Status {
+function statusOf(vmi: kube.Vmi): Status {
   const running = vmi.status?.phase === 'Running'
   const { migrationState } = vmi.status ?? {}
   const migrating = migrationState?.startTimestamp !== undefined && migrationState.endTimestamp === undefined
@@ -86,69 +74,61 @@ function statusOf(vmi: VirtualMachineInstance): Status {
   return { printableStatus, ready: running, created: true }
 }
 
-async function report(cx: VirtControllerContext, vm: VirtualMachine, status: Status): Promise<void> {
-  if (!sameStatus(vm.status, status))
-    await cx.writer.mergePatch(VirtualMachines, vm.metadata, { status }, 'status')
+async function report(cx: Virt, vm: kube.Vm, status: Status): Promise<void> {
+  if (!sameStatus(vm.status, status)) await cx.writer.mergePatch(kube.Vms, vm.metadata, { status }, 'status')
 }
 
-async function start(cx: VirtControllerContext, vm: VirtualMachine, taken: Status): Promise<void> {
+async function start(cx: Virt, vm: kube.Vm, taken: Status): Promise<void> {
   const { metadata, spec } = vm.spec?.template ?? {}
   const { labels = {}, annotations = {} } = (metadata ?? {}) as Partial<Metadata>
   const evictionStrategy = spec?.evictionStrategy ?? (await clusterStrategy(cx))
   const virtualMachineRevisionName = await keepStart(cx, vm)
-  const created = await cx.writer.create(VirtualMachineInstances, {
-    apiVersion: VirtualMachineInstances.apiVersion,
-    kind: VirtualMachineInstances.kind,
-    metadata: {
-      name: vm.metadata.name,
-      ...namespaced(vm.metadata),
-      labels,
-      annotations,
-      ownerReferences: [ownerReference(vm)],
-    },
-    spec: { ...spec, ...(evictionStrategy === undefined ? {} : { evictionStrategy }) },
-    status: { virtualMachineRevisionName },
-  })
+  const created = await cx.writer.create(
+    kube.Vmis,
+    made(kube.Vmis, {
+      metadata: {
+        name: vm.metadata.name,
+        namespace: vm.metadata.namespace,
+        labels,
+        annotations,
+        ownerReferences: [ownerReference(vm)],
+      },
+      spec: { ...spec, ...(evictionStrategy === undefined ? {} : { evictionStrategy }) },
+      status: { virtualMachineRevisionName },
+    }),
+  )
   const message = `Started the virtual machine by creating the new virtual machine instance ${created.metadata.name}`
-  await recordEvent(cx, vm, { type: 'Normal', reason: 'SuccessfulCreate', message, by })
+  await recordEvent(cx, vm, by, ['Normal', 'SuccessfulCreate', message])
   await report(cx, vm, { ...starting, ...takenOver(vm), ...taken })
 }
 
 const starting = { printableStatus: 'Starting', ready: false, created: true }
 
 /** A start takes over everything that waited for it. */
-function takenOver({ status }: VirtualMachine): Status {
+function takenOver({ status }: kube.Vm): Status {
   return status?.conditions ? { conditions: withoutRestart(status.conditions) } : {}
 }
 
 /** The cluster's strategy is frozen into the instance when it is made (facts 1.3). */
-async function clusterStrategy(cx: VirtControllerContext): Promise<string | undefined> {
-  const [kubevirt]: KubeVirt[] = await cx.reader.list(KubeVirts, { namespace: cx.namespace })
+async function clusterStrategy(cx: Virt): Promise<string | undefined> {
+  const [kubevirt]: kube.KubeVirt[] = await cx.reader.list(kube.KubeVirts, { namespace: cx.namespace })
   return kubevirt?.spec?.configuration?.['evictionStrategy'] as string | undefined
 }
 
-async function stop(
-  cx: VirtControllerContext,
-  vm: VirtualMachine,
-  { metadata }: VirtualMachineInstance,
-): Promise<void> {
-  await cx.writer.delete(VirtualMachineInstances, metadata, { uid: metadata.uid })
+async function stop(cx: Virt, vm: kube.Vm, { metadata }: kube.Vmi): Promise<void> {
+  await cx.writer.delete(kube.Vmis, metadata, { uid: metadata.uid })
   const message = `Stopped the virtual machine by deleting the virtual machine instance ${metadata.uid}`
-  await recordEvent(cx, vm, { type: 'Normal', reason: 'SuccessfulDelete', message, by })
+  await recordEvent(cx, vm, by, ['Normal', 'SuccessfulDelete', message])
 }
 
 const type = 'RestartRequired'
 const message = 'a non-live-updatable field was changed in the template spec'
 
-type Spec = NonNullable<VirtualMachine['spec']>
+type Spec = NonNullable<kube.Vm['spec']>
 type Inner = Record<string, unknown>
 
 /** The conditions of a VM whose VMI is there, with RestartRequired as the controller's version sets and clears it (facts 5). */
-async function conditionsOf(
-  cx: VirtControllerContext,
-  vm: VirtualMachine,
-  vmi: VirtualMachineInstance,
-): Promise<Condition[] | undefined> {
+async function conditionsOf(cx: Virt, vm: kube.Vm, vmi: kube.Vmi): Promise<Condition[] | undefined> {
   const { conditions } = vm.status ?? {}
   const started = await earlierSpec(cx, vm, vmi)
   if (started === undefined) return conditions
@@ -165,8 +145,8 @@ function withoutRestart(conditions: readonly Condition[] = []): Condition[] {
   return conditions.filter((one) => one.type !== type)
 }
 
-async function isLive(cx: VirtControllerContext, version: Version | undefined): Promise<boolean> {
-  const [kubevirt]: KubeVirt[] = await cx.reader.list(KubeVirts, { namespace: cx.namespace })
+async function isLive(cx: Virt, version: Version | undefined): Promise<boolean> {
+  const [kubevirt]: kube.KubeVirt[] = await cx.reader.list(kube.KubeVirts, { namespace: cx.namespace })
   const configuration = kubevirt?.spec?.configuration
   const gates = words(configuration, 'developerConfiguration', 'featureGates')
   if (isBefore(version, 5) && !gates.includes('VMLiveUpdateFeatures')) return false
@@ -175,10 +155,7 @@ async function isLive(cx: VirtControllerContext, version: Version | undefined): 
 }
 
 /** Everything in the spec of the template, but for what can change on a running VM (KubeVirt addRestartRequiredIfNeeded). */
-function needsRestart(
-  started: Spec,
-  { now, vmi, live }: { now: Spec; vmi: VirtualMachineInstance; live: boolean },
-): boolean {
+function needsRestart(started: Spec, { now, vmi, live }: { now: Spec; vmi: kube.Vmi; live: boolean }) {
   const [before, after] = [started, now].map(innerOf) as [Inner, Inner]
   const taken = live ? liveFields(before, after) : []
   const disks = live ? hasLiveVolumes(before, after) : sameDisks(after, (vmi.spec ?? {}) as Inner)
@@ -244,19 +221,20 @@ function take(into: Inner, from: Inner, path: readonly string[]): void {
 }
 
 /** Keeps the spec that a VM is started with, and forgets that of the start before (KubeVirt createVMRevision). Its name goes into the VMI. */
-async function keepStart(cx: VirtControllerContext, vm: VirtualMachine): Promise<string> {
+async function keepStart(cx: Virt, vm: kube.Vm): Promise<string> {
   const { uid, generation = 1 } = vm.metadata
   const prefix = `revision-start-vm-${uid}-`
   const name = `${prefix}${generation}`
   await forgetOthers(cx, vm, { prefix, name })
   try {
-    await cx.writer.create(ControllerRevisions, {
-      apiVersion: ControllerRevisions.apiVersion,
-      kind: ControllerRevisions.kind,
-      metadata: { name, ...namespaced(vm.metadata), ownerReferences: [ownerReference(vm)] },
-      data: { spec: vm.spec },
-      revision: generation,
-    })
+    await cx.writer.create(
+      kube.ControllerRevisions,
+      made(kube.ControllerRevisions, {
+        metadata: { name, namespace: vm.metadata.namespace, ownerReferences: [ownerReference(vm)] },
+        data: { spec: vm.spec },
+        revision: generation,
+      }),
+    )
   } catch (error) {
     // Started with the same spec before.
     if (!isConflict(error)) throw error
@@ -266,24 +244,20 @@ async function keepStart(cx: VirtControllerContext, vm: VirtualMachine): Promise
 
 /** A VM without a status was never started. */
 async function forgetOthers(
-  cx: VirtControllerContext,
-  { metadata, status }: VirtualMachine,
+  cx: Virt,
+  { metadata, status }: kube.Vm,
   { prefix, name }: { prefix: string; name: string },
 ): Promise<void> {
   if (status?.printableStatus === undefined) return
-  for (const { metadata: found } of await cx.reader.list(ControllerRevisions, namespaced(metadata)))
+  for (const { metadata: found } of await cx.reader.list(kube.ControllerRevisions, namespaced(metadata)))
     if (found.name.startsWith(prefix) && found.name !== name)
-      await cx.writer.delete(ControllerRevisions, found)
+      await cx.writer.delete(kube.ControllerRevisions, found)
 }
 
 /** The spec at the start of this VMI where the VM was written since; undefined where it was not, or the record is gone. */
-async function earlierSpec(
-  cx: VirtControllerContext,
-  { metadata }: VirtualMachine,
-  { status }: VirtualMachineInstance,
-): Promise<Spec | undefined> {
+async function earlierSpec(cx: Virt, { metadata }: kube.Vm, { status }: kube.Vmi): Promise<Spec | undefined> {
   const name = status?.virtualMachineRevisionName
   if (name === undefined || name.endsWith(`-${metadata.generation ?? 1}`)) return undefined
-  const found = await cx.reader.get(ControllerRevisions, { name, ...namespaced(metadata) })
+  const found = await cx.reader.get(kube.ControllerRevisions, { name, ...namespaced(metadata) })
   return found.is === 'object' ? (found.object.data as { spec?: Spec }).spec : undefined
 }

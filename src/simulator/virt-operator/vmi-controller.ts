@@ -1,45 +1,46 @@
+import * as kube from '../kinds.ts'
 import { quantity } from '../../lib/kube/quantity.ts'
-import {
-  type ContainerStatus,
-  type Pod,
-  Pods,
-  type PodTemplate,
-} from '../../lib/kube/kinds/workload-kinds.ts'
-import { type VirtualMachineInstance, VirtualMachineInstances } from '../../lib/kube/kinds/kubevirt-kinds.ts'
 import { type Condition, condition } from '../../lib/kube/object.ts'
 import { outcomeAnnotations } from '../vm-shape.ts'
-import { controlEach, type ControllerContext, keyed, keyOf, recordEvent } from '../machinery/controller.ts'
+import {
+  controlEach,
+  type ControllerContext,
+  keyed,
+  keyOf,
+  recordEvent,
+  seconds,
+} from '../machinery/controller.ts'
 import { createPod, isLiving, isReady } from '../machinery/owned-pods.ts'
 import { avoidAnnotation } from '../machinery/scheduler.ts'
 
 export const outdatedLabel = 'kubevirt.io/outdatedLauncherImage'
 
 /** Takes each instance from Pending to Running and marks those whose launcher is of another release (facts 3.1). */
-export function runInstances(cx: VirtControllerContext): Promise<void> {
+export function runInstances(cx: Virt): Promise<void> {
   const watches = [
-    keyed(VirtualMachineInstances, ({ metadata }) => [keyOf(metadata)]),
-    keyed(Pods, (pod) => instanceOf(pod) ?? []),
+    keyed(kube.Vmis, ({ metadata }) => [keyOf(metadata)]),
+    keyed(kube.Pods, (pod) => instanceOf(pod) ?? []),
   ]
   return controlEach(cx, watches, async () => async (ref) => {
-    const vmi = await cx.reader.get(VirtualMachineInstances, ref)
+    const vmi = await cx.reader.get(kube.Vmis, ref)
     if (vmi.is === 'object') await tend(cx, vmi.object, await launcherOf(cx, vmi.object))
     return undefined
   })
 }
 
 /** The key of the instance that a launcher belongs to; none for other pods. */
-export function instanceOf({ metadata }: Pod): [string] | undefined {
+export function instanceOf({ metadata }: kube.Pod): [string] | undefined {
   const owner = metadata.ownerReferences?.find((o) => o.controller === true && o.kind === instanceKind)
   return owner && [keyOf({ namespace: metadata.namespace, name: owner.name })]
 }
 
-const instanceKind = VirtualMachineInstances.kind
+const instanceKind = kube.Vmis.kind
 
-async function launcherOf(cx: VirtControllerContext, vmi: VirtualMachineInstance): Promise<Pod | undefined> {
+async function launcherOf(cx: Virt, vmi: kube.Vmi): Promise<kube.Pod | undefined> {
   return currentLauncher(vmi, await launchersOf(cx, vmi))
 }
 
-type Tend = (cx: VirtControllerContext, vmi: VirtualMachineInstance, pod: Pod | undefined) => Promise<void>
+type Tend = (cx: Virt, vmi: kube.Vmi, pod: kube.Pod | undefined) => Promise<void>
 
 const awaitLauncher: Tend = async (cx, vmi, pod) => {
   if (pod && isReady(pod)) await run(cx, vmi, pod)
@@ -47,16 +48,12 @@ const awaitLauncher: Tend = async (cx, vmi, pod) => {
 }
 
 /** What the scheduler says of the launcher is said of the instance (facts 6: ErrorUnschedulable). */
-async function tellScheduler(
-  cx: VirtControllerContext,
-  vmi: VirtualMachineInstance,
-  pod: Pod,
-): Promise<void> {
+async function tellScheduler(cx: Virt, vmi: kube.Vmi, pod: kube.Pod): Promise<void> {
   const said = condition(pod, 'PodScheduled')
   if (said?.status !== 'False' || condition(vmi, 'PodScheduled')?.status === 'False') return
   const { type, status, reason = '', message = '' } = said
   const conditions = [{ type, status, reason, message, lastTransitionTime: seconds(cx) }]
-  await cx.writer.mergePatch(VirtualMachineInstances, vmi.metadata, { status: { conditions } })
+  await cx.writer.mergePatch(kube.Vmis, vmi.metadata, { status: { conditions } })
 }
 
 const phases: Record<string, Tend> = {
@@ -72,42 +69,29 @@ const tend: Tend = async (cx, vmi, pod) => {
 }
 
 /** A migration moves the instance before its source pod ends: whoever saw the pod end has to look again. */
-async function endUnlessMoved(cx: VirtControllerContext, vmi: VirtualMachineInstance): Promise<void> {
-  const now = await cx.reader.get(VirtualMachineInstances, vmi.metadata)
+async function endUnlessMoved(cx: Virt, vmi: kube.Vmi): Promise<void> {
+  const now = await cx.reader.get(kube.Vmis, vmi.metadata)
   if (now.is !== 'object' || now.object.metadata.uid !== vmi.metadata.uid) return
   if (now.object.status?.nodeName === vmi.status?.nodeName) await write(cx, vmi, { phase: 'Succeeded' })
 }
 
-type Status = NonNullable<VirtualMachineInstance['status']>
+type Status = NonNullable<kube.Vmi['status']>
 
-async function write(
-  cx: VirtControllerContext,
-  { metadata }: VirtualMachineInstance,
-  status: Status,
-): Promise<void> {
-  await cx.writer.mergePatch(VirtualMachineInstances, metadata, { status })
+async function write(cx: Virt, { metadata }: kube.Vmi, status: Status): Promise<void> {
+  await cx.writer.mergePatch(kube.Vmis, metadata, { status })
 }
 
-async function schedule(
-  cx: VirtControllerContext,
-  vmi: VirtualMachineInstance,
-  there: Pod | undefined,
-): Promise<void> {
+async function schedule(cx: Virt, vmi: kube.Vmi, there: kube.Pod | undefined): Promise<void> {
   const pod = there ?? (await createLauncher(cx, vmi))
   const message = `Created virtual machine pod ${pod.metadata.name}`
-  await recordEvent(cx, vmi, {
-    type: 'Normal',
-    reason: 'SuccessfulCreate',
-    message,
-    by: 'virtualmachine-controller',
-  })
+  await recordEvent(cx, vmi, 'virtualmachine-controller', ['Normal', 'SuccessfulCreate', message])
   await write(cx, vmi, { phase: 'Scheduling', launcherContainerImageVersion: launcherImageOf(pod) ?? '' })
 }
 
-async function run(cx: VirtControllerContext, vmi: VirtualMachineInstance, pod: Pod): Promise<void> {
+async function run(cx: Virt, vmi: kube.Vmi, pod: kube.Pod): Promise<void> {
   const nodeName = pod.spec?.nodeName ?? ''
   await write(cx, vmi, { phase: 'Scheduled' })
-  await cx.writer.mergePatch(VirtualMachineInstances, vmi.metadata, {
+  await cx.writer.mergePatch(kube.Vmis, vmi.metadata, {
     metadata: { labels: { 'kubevirt.io/nodeName': nodeName } },
     status: {
       phase: 'Running',
@@ -120,7 +104,7 @@ async function run(cx: VirtControllerContext, vmi: VirtualMachineInstance, pod: 
 }
 
 /** No `lastProbeTime: null` here: it does not survive a merge patch (lab, workloads 12). */
-function conditionsOf({ metadata }: VirtualMachineInstance, now: string): Condition[] {
+function conditionsOf({ metadata }: kube.Vmi, now: string): Condition[] {
   const reason = metadata.annotations?.[outcomeAnnotations.notMigratable]
   const migratable: Condition =
     reason === undefined
@@ -132,34 +116,31 @@ function conditionsOf({ metadata }: VirtualMachineInstance, now: string): Condit
   ]
 }
 
-async function mark(cx: VirtControllerContext, vmi: VirtualMachineInstance, pod: Pod): Promise<void> {
+async function mark(cx: Virt, vmi: kube.Vmi, pod: kube.Pod): Promise<void> {
   const image = launcherImageOf(pod) ?? ''
   if (vmi.status?.launcherContainerImageVersion !== image)
     await write(cx, vmi, { launcherContainerImageVersion: image })
   const outdated = image !== cx.launcherImage
   const labels = { [outdatedLabel]: outdated ? '' : null }
   if (outdatedLabel in (vmi.metadata.labels ?? {}) !== outdated) {
-    await cx.writer.mergePatch(VirtualMachineInstances, vmi.metadata, { metadata: { labels } })
+    await cx.writer.mergePatch(kube.Vmis, vmi.metadata, { metadata: { labels } })
   }
   if (outdatedLabel in (pod.metadata.labels ?? {}) !== outdated)
-    await cx.writer.mergePatch(Pods, pod.metadata, { metadata: { labels } })
+    await cx.writer.mergePatch(kube.Pods, pod.metadata, { metadata: { labels } })
 }
 
 export const migrationLabel = 'kubevirt.io/migrationJobUID'
 
 /** Every virt-launcher pod of an instance, those that are through included. */
-export async function launchersOf(
-  cx: VirtControllerContext,
-  { metadata }: VirtualMachineInstance,
-): Promise<Pod[]> {
-  return cx.reader.list(Pods, {
+export async function launchersOf(cx: Virt, { metadata }: kube.Vmi): Promise<kube.Pod[]> {
+  return cx.reader.list(kube.Pods, {
     namespace: metadata.namespace,
     labels: `kubevirt.io/created-by=${metadata.uid}`,
   })
 }
 
 /** The pod that the guest runs in: on the instance's node, or its first one. */
-export function currentLauncher({ status }: VirtualMachineInstance, pods: readonly Pod[]): Pod | undefined {
+export function currentLauncher({ status }: kube.Vmi, pods: readonly kube.Pod[]): kube.Pod | undefined {
   if (status?.nodeName === undefined)
     return pods.find((pod) => pod.metadata.labels?.[migrationLabel] === undefined)
   const here = pods.filter((pod) => pod.spec?.nodeName === status.nodeName)
@@ -167,27 +148,19 @@ export function currentLauncher({ status }: VirtualMachineInstance, pods: readon
 }
 
 /** The image of the `compute` container: what decides whether an instance is outdated. */
-function launcherImageOf(pod: Pod): string | undefined {
+function launcherImageOf(pod: kube.Pod): string | undefined {
   return pod.spec?.containers?.find((c) => c.name === 'compute')?.image
 }
 
 /** Creates a launcher; one for a migration keeps away from the node where the instance runs. */
-export function createLauncher(
-  cx: VirtControllerContext,
-  vmi: VirtualMachineInstance,
-  migrationUid?: string,
-): Promise<Pod> {
+export function createLauncher(cx: Virt, vmi: kube.Vmi, migrationUid?: string): Promise<kube.Pod> {
   const { name } = vmi.metadata
   const template = launcherTemplate(vmi, cx.launcherImage, migrationUid)
   return createPod(cx, vmi, { template, prefix: `virt-launcher-${name}-`, by: 'virtualmachine-controller' })
 }
 
 /** What virt-controller makes a launcher of the instance from; with the uid of a migration, one that it goes to. */
-export function launcherTemplate(
-  vmi: VirtualMachineInstance,
-  image: string,
-  migrationUid?: string,
-): PodTemplate {
+export function launcherTemplate(vmi: kube.Vmi, image: string, migrationUid?: string): kube.PodTemplate {
   const { name, uid = '', labels } = vmi.metadata
   const spec: Asking | undefined = vmi.spec
   const { nodeName = '' } = vmi.status ?? {}
@@ -238,29 +211,27 @@ interface Asking {
 }
 
 /** The end of a launcher whose guest is elsewhere or gone, as its kubelet would report it. */
-export async function finishLauncher(cx: VirtControllerContext, pod: Pod, finishedAt: string): Promise<void> {
+export async function finishLauncher(cx: Virt, pod: kube.Pod, finishedAt: string): Promise<void> {
   if (!isLiving(pod)) return
   const state = { terminated: { exitCode: 0, reason: 'Completed', finishedAt } }
-  const ended = (c: ContainerStatus): ContainerStatus => ({ ...c, ready: false, started: false, state })
+  const ended = (c: kube.ContainerStatus): kube.ContainerStatus => ({
+    ...c,
+    ready: false,
+    started: false,
+    state,
+  })
   const containerStatuses = (pod.status?.containerStatuses ?? []).map(ended)
   const conditions = (pod.status?.conditions ?? []).map(completed)
   const status = { phase: 'Succeeded', conditions, containerStatuses }
-  await cx.writer.mergePatch(Pods, pod.metadata, { status }, 'status')
+  await cx.writer.mergePatch(kube.Pods, pod.metadata, { status }, 'status')
 }
 
 const completed = (c: Condition): Condition =>
   c.type.endsWith('Ready') ? { ...c, status: 'False', reason: 'PodCompleted' } : c
 
 /** A leading virt-controller. */
-export interface VirtControllerContext extends ControllerContext {
+export interface Virt extends ControllerContext {
   /** The image that new virt-launcher pods get and all others are compared with (facts 2.10). */
   readonly launcherImage: string
   readonly namespace: string
 }
-
-/** Now, in whole seconds, as status fields have it. */
-export const seconds = ({ clock }: Pick<ControllerContext, 'clock'>): string =>
-  clock
-    .now()
-    .toISOString()
-    .replace(/\.\d+Z$/, 'Z')

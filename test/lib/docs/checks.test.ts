@@ -13,9 +13,11 @@ const sources = globSync('src/**/*.ts')
   .filter((file) => !file.includes('/simulator/') && !file.includes('/output/'))
   .map((file) => ({ file, code: readFileSync(file, 'utf8') }))
 
-/** A finding in the code: an id, and a level right after it. */
+/** A finding in the code: an id, and a level right after it; or the check that has it. */
 const literals = sources.flatMap(({ code }) =>
-  [...code.matchAll(/\bid: '([a-z-]+)',\s*level\b/gu)].map(([, id = '']) => id),
+  [...code.matchAll(/(?:\bid: '(?=[a-z-]+',\s*level\b)|\b[a-z]+Check\(')([a-z-]+)/gu)].map(
+    ([, id = '']) => id,
+  ),
 )
 /** Findings whose id is no plain text, by file, and what they can be; checks declare theirs. */
 const computed: Record<string, readonly string[]> = {

@@ -15,15 +15,21 @@ type Level = keyof typeof words
 /** Each finding whose id and level stand in the code, with the levels that it can have there. */
 function levelsInCode(pattern: string): Map<string, Set<Level>> {
   const found = new Map<string, Set<Level>>()
-  for (const file of globSync(pattern).filter((one) => !/[/](?:simulator|output)[/]/u.test(one)))
-    for (const [, id = '', level = ''] of readFileSync(file, 'utf8').matchAll(
-      /\bid: '([a-z-]+)',\s*level: ([^\n]*)/gu,
+  for (const file of globSync(pattern).filter((one) => !/[/](?:simulator|output)[/]/u.test(one))) {
+    /** A finding without an id has that of the check above it. */
+    let check = ''
+    for (const [, row, named, level = ''] of readFileSync(file, 'utf8').matchAll(
+      /\b[a-z]+Check\('([a-z-]+)'|(?:\bid: '([a-z-]+)',\s*|\{\s*)level: ([^\n]*)/gu,
     )) {
+      if (row !== undefined) check = row
+      const id = named ?? check
+      if (row !== undefined || id === '') continue
       const all = found.get(id) ?? new Set()
       // Only what follows a question mark, where there is one, is a level.
       const given = level.replace(/^.*\?/u, '').match(/blocker|warning|info|not-checked/gu) ?? []
       found.set(id, new Set([...all, ...(given as Level[])]))
     }
+  }
   return found
 }
 

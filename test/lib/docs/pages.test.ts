@@ -96,4 +96,6 @@ test('README has at most 150 lines, and the two commands that run the main job a
   expect(tests).toBe('npm ci && npm test')
   const steps = [...readFileSync('.ci/run', 'utf8').matchAll(/^step (.*)$/gmu)].map(([, step]) => step)
   expect(steps.slice(0, 2).join(' && ')).toBe(tests)
+  expect(readme).toMatch(/^The tests take about \w+ minutes? on two cores; a line says when they build\./mu)
+  expect(readme).not.toMatch(/nothing is (?:stored|kept|saved) on your machine|takes no backups?/iu)
 })

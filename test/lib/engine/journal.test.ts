@@ -191,6 +191,14 @@ test('contract: a loan that is closed is written down, in a journal that was del
   expect(await on(cluster).entries()).toMatchObject([{ what: 'restored', step: 'workload-updates' }])
 })
 
+test('a loan whose note outlives its end is open, and its end has one entry', async () => {
+  const { cluster, journal, here } = await overridden()
+  await journal.release('workload-updates', 'it stays')
+  expect(await on(cluster).overrides()).toEqual([here])
+  await on(cluster).release('workload-updates', 'it stays')
+  expect((await on(cluster).entries()).map(({ what }) => what)).toEqual(['saved', 'closed'])
+})
+
 test('a claim of what is as it was is closed with the run that finds it so', async () => {
   const cluster = await stored()
   await on(cluster).override(override('workload-updates'))

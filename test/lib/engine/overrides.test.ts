@@ -4,7 +4,7 @@ import { ClusterVersions, MachineConfigPools } from '../../../src/lib/kube/kinds
 import { Subscriptions } from '../../../src/lib/kube/kinds/operator-kinds.ts'
 import type { Kind, KubeObject } from '../../../src/lib/kube/object.ts'
 import type { Override } from '../../../src/lib/engine/journal.ts'
-import { noteOf, Overrides, savedOn } from '../../../src/lib/engine/overrides.ts'
+import { closeNoted, noteOf, Overrides, savedOn } from '../../../src/lib/engine/overrides.ts'
 import { ApiError } from '../../../src/lib/kube/errors.ts'
 import { FakeCluster } from './fake-cluster.ts'
 
@@ -72,6 +72,63 @@ describe('trust H1: a loan is of an object that kvup would have changed', () => 
     ])
     const other = { ...override, taken: { value: 'Manual', step: 'approval' } }
     expect(await overrides.missing([other])).toEqual([])
+  })
+})
+
+describe('what stays as kvup set it', () => {
+  const metadata = { name: 'version', uid: 'u' }
+  const channel = overrideOn(ClusterVersions, metadata, {
+    id: 'platform-channel',
+    path: '/spec/channel',
+    was: { present: true, value: 'eus-4.18' },
+  })
+  const claim = { ...channel, taken: { value: 'eus-4.20', step: 'channel-4.20', applied: true as const } }
+
+  function moved(startedTime: string, annotations: Record<string, string> = {}) {
+    const fake = new FakeCluster()
+    fake.put(ClusterVersions, {
+      metadata: { ...metadata, annotations },
+      spec: { channel: 'eus-4.20' },
+      status: { history: [{ startedTime, version: '4.20.1' }] },
+    } as never)
+    return fake
+  }
+
+  test.each([
+    [
+      'an update that began since',
+      '2026-01-01T00:05:00Z',
+      [],
+      [{ id: claim.id, why: 'the platform has accepted a step' }],
+    ],
+    ['no update since', '2025-12-31T23:59:59Z', [claim.id], []],
+  ])('a claim without its note: %s', async (_, startedTime, asked, closed) => {
+    const overrides = new Overrides(moved(startedTime).cluster().reader, namespace)
+    expect((await overrides.missing([claim])).map(({ id }) => id)).toEqual(asked)
+    expect(await overrides.over([claim])).toEqual(closed)
+  })
+
+  test.each([
+    [
+      'that it stays is written down before its note goes',
+      'the platform has accepted a step',
+      ['release', 'jsonPatch'],
+    ],
+    ['that it was given back is written down behind', undefined, ['jsonPatch', 'release']],
+  ])('%s', async (_, why, order) => {
+    const { reader, writer } = moved('2026-01-01T00:05:00Z', noteOf(claim)).cluster()
+    const done: string[] = []
+    const told: typeof writer = {
+      ...writer,
+      async jsonPatch() {
+        done.push('jsonPatch')
+        return { is: 'absent' } as never
+      },
+    }
+    const journal = { release: async () => void done.push('release') }
+    const place = { kind: ClusterVersions, ref: { name: 'version' } }
+    await closeNoted({ reader, writer: told, journal }, place, [claim.id], why)
+    expect(done).toEqual(order)
   })
 })
 

@@ -182,6 +182,7 @@ const answer = async (format: ReportFormat, isWatch = false) => {
     write: (text) => void (out += text),
     now: () => new Date(now),
     isWatch,
+    making: { version: '1.2.3' },
   })
   return { made, out: () => out }
 }
@@ -195,7 +196,7 @@ describe('a report is told once, at the end, with the failure', () => {
     tookSeconds: 5,
     waitingFor: 'x\u001b[31m',
   } as const
-  const given = { document: document as Document, view: waitView as never }
+  const given = { document: document as Document, view: waitView as never, status: 'complete' } as const
 
   test('a document and then its error are one report', async () => {
     const { made, out } = await answer('junit')

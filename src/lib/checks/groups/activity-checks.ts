@@ -1,15 +1,16 @@
 import type { VirtualMachineInstanceMigration } from '../../kube/kinds/kubevirt-kinds.ts'
 import { itemsOf, type Known } from '../../kube/known.ts'
-import { instancesOf, type Question, check, type Finding, type Check } from '../check-definition.ts'
+import { instancesOf, type Question, checksOf, type Found, type Check } from '../check-definition.ts'
 import { counted, someOf } from '../../kube/text.ts'
 import type { Node } from '../../kube/kinds/core-kinds.ts'
 import type { Named } from '../../kubevirt/snapshot.ts'
 import { evacuationRemedy } from '../../kubevirt/diagnosis/stuck-migrations.ts'
 
+const workloadCheck = checksOf('workloads')
+const installationCheck = checksOf('installation')
+
 /** The virt-handler roll kills them (night U1, facts 2.8). An upgrade waits for them unless it is told otherwise. */
-export const migrationsInFlight = check({
-  id: 'migrations-in-flight',
-  group: 'workloads',
+export const migrationsInFlight = workloadCheck('migrations-in-flight', {
   title: 'no migration is in flight',
   unchecked: 'migrations in flight were not looked for',
   needs: ['migrations'],
@@ -18,7 +19,6 @@ export const migrationsInFlight = check({
     if (names.length === 0) return undefined
     return [
       {
-        id: 'migrations-in-flight',
         level: 'warning',
         summary: `${counted(names.length, 'migration', ['is', 'are'])} not finished (${someOf(names)}): the upgrade waits for them`,
         objects: names.slice(0, 100),
@@ -32,18 +32,16 @@ export const migrationsInFlight = check({
 /** So many are told each for itself. */
 const toldAtMost = 5
 
-function stuckOnes(stuck: Question['snapshot']['stuckMigrations']): readonly Finding[] {
+function stuckOnes(stuck: Question['snapshot']['stuckMigrations']): readonly Found[] {
   if (!stuck.known)
     return [
       {
-        id: 'migrations-in-flight',
         level: 'warning',
         summary: `kvup did not check whether one of them hangs: ${stuck.why}`,
         remedy: ['kvup workloads migrations'],
       },
     ]
   return stuck.items.slice(0, toldAtMost).map(({ namespace, vm, migration, sentence, remedy }) => ({
-    id: 'migrations-in-flight',
     level: 'warning',
     summary: `the migration of ${namespace}/${vm} is stuck, and an upgrade waits for it: ${sentence}`,
     objects: [`virtualmachineinstancemigration/${namespace}/${migration}`],
@@ -58,9 +56,7 @@ const nameOf = ({ metadata, spec }: VirtualMachineInstanceMigration): string =>
  * What evacuates them are migrations, which the virt-handler roll kills (night U1 and C4). Where the node takes pods again the mark was left behind,
  * and KubeVirt makes migrations without end (kubevirt issue 9585); without the nodes every mark counts as a drain.
  */
-export const nodeDrained = check({
-  id: 'node-drained',
-  group: 'workloads',
+export const nodeDrained = workloadCheck('node-drained', {
   title: 'no VM is leaving a drained node',
   unchecked: 'VMs that leave a drained node were not looked for',
   needs: ['instances'],
@@ -84,10 +80,9 @@ export const nodeDrained = check({
   },
 })
 
-function leavingVms({ count, names }: Named): Finding | undefined {
+function leavingVms({ count, names }: Named): Found | undefined {
   if (count === 0) return undefined
   return {
-    id: 'node-drained',
     level: 'blocker',
     summary: `${counted(count, 'VM', ['is', 'are'])} leaving a drained node (${someOf(names, count)}): the rollout of virt-handler kills these migrations`,
     objects: names,
@@ -97,9 +92,8 @@ function leavingVms({ count, names }: Named): Finding | undefined {
   }
 }
 
-function leftBehind(node: string, { count, names }: Named, version: string | undefined): Finding {
+function leftBehind(node: string, { count, names }: Named, version: string | undefined): Found {
   return {
-    id: 'node-drained',
     level: 'blocker',
     summary: `${counted(count, 'VM', ['is', 'are'])} still marked to leave ${node} (${someOf(names, count)}), which takes pods again: KubeVirt migrates them forever, unless a descheduler has just evicted them`,
     objects: names,
@@ -111,9 +105,7 @@ function leftBehind(node: string, { count, names }: Named, version: string | und
 }
 
 /** Work on VMs' data that is under way (night C5). What KubeVirt itself works on is interrupted; CDI's imports and an export that waits for a download are only told of. */
-export const dataJobsInFlight = check({
-  id: 'data-jobs-in-flight',
-  group: 'workloads',
+export const dataJobsInFlight = workloadCheck('data-jobs-in-flight', {
   title: 'no snapshot, restore, clone, export, backup or import is running',
   unchecked: 'snapshots, restores, clones, exports, backups and imports were not looked for',
   needs: ['dataJobs', 'instances'],
@@ -123,20 +115,18 @@ export const dataJobsInFlight = check({
 
 type Job = { kind: string; name: string; phase: string }
 
-function jobs({ snapshot }: Question): (Finding | undefined)[] {
+function jobs({ snapshot }: Question): (Found | undefined)[] {
   const all = itemsOf(snapshot.dataJobs)
   const harmless = all.filter(goesOn)
   const own = all.filter((job) => !goesOn(job))
   return [
     own[0] && {
-      id: 'data-jobs-in-flight',
       level: 'blocker',
       summary: `${counted(own.length, 'job', ['is', 'are'])} not finished: ${someOf(own.map(said))}. The rollout interrupts what they wait for`,
       objects: own.map(objectOf),
       remedy: [showObject(own[0])],
     },
     harmless[0] && {
-      id: 'data-jobs-in-flight',
       level: 'warning',
       summary: `${counted(harmless.length, 'job', ['is', 'are'])} open: ${someOf(harmless.map(said))}. A transfer fails when virt-exportproxy is replaced, and has to be repeated`,
       objects: harmless.map(objectOf),
@@ -158,12 +148,11 @@ function showObject({ kind, name }: Pick<Job, 'kind' | 'name'>): string {
   return `kubectl ${namespace === undefined ? '' : `-n ${namespace} `}get ${kind.toLowerCase()} ${rest} -o yaml`
 }
 
-function frozen(question: Question): Finding | undefined {
+function frozen(question: Question): Found | undefined {
   const { count, names } = instancesOf(question).frozen
   const [namespace = '', name = ''] = (names[0] ?? '').split('/')
   if (count === 0) return undefined
   return {
-    id: 'data-jobs-in-flight',
     level: 'blocker',
     summary: `the file systems of ${counted(count, 'VM', ['is', 'are'])} frozen (${someOf(names, count)}): a backup has not thawed them`,
     objects: names,
@@ -174,16 +163,14 @@ function frozen(question: Question): Finding | undefined {
 }
 
 /** What moves VMs or takes nodes away while virt-handler rolls (night C4). Mixed kubelets are `version-skew`, drains `node-drained`. */
-export const othersActive = check({
-  id: 'others-active',
-  group: 'workloads',
+export const othersActive = workloadCheck('others-active', {
   title: 'nobody else moves VMs or changes nodes',
   unchecked: 'others that move VMs or change nodes were not looked for',
   needs: ['nodes', 'instances', 'others'],
   assess: (question) => [cordonedWithVms(question), rolling(question), ...others(question)],
 })
 
-function cordonedWithVms(question: Question): Finding | undefined {
+function cordonedWithVms(question: Question): Found | undefined {
   const { nodes: held } = instancesOf(question)
   const found = itemsOf(question.snapshot.nodes)
     .filter(({ spec, metadata }) => spec?.unschedulable && (held[metadata.name] ?? 0) > 0)
@@ -192,7 +179,6 @@ function cordonedWithVms(question: Question): Finding | undefined {
   if (first === undefined) return undefined
   const vms = found.reduce((sum, name) => sum + (held[name] ?? 0), 0)
   return {
-    id: 'others-active',
     level: 'warning',
     summary: `${counted(found.length, 'cordoned node', ['has', 'have'])} ${counted(vms, 'running VM')} (${someOf(found)}): a drain may be about to start`,
     objects: found.map((name) => `node/${name}`),
@@ -201,13 +187,12 @@ function cordonedWithVms(question: Question): Finding | undefined {
 }
 
 /** Nodes that a pool of OpenShift, a cluster autoscaler or Cluster API is changing or about to delete. */
-function rolling({ snapshot }: Question): Finding | undefined {
+function rolling({ snapshot }: Question): Found | undefined {
   const found = itemsOf(snapshot.nodes).filter(isChanging)
   const [first] = found
   if (!first) return undefined
   const names = found.map(({ metadata }) => metadata.name)
   return {
-    id: 'others-active',
     level: 'warning',
     summary: `${counted(found.length, 'node', ['is', 'are'])} being changed or removed by its pool: ${someOf(names)}`,
     objects: names.map((name) => `node/${name}`),
@@ -245,13 +230,12 @@ const doings: Readonly<Record<Other['does'], { says: string; upgrade?: true; hel
   waits: { says: 'is paused: as soon as it is resumed it may drain and reboot its nodes' },
 }
 
-function others({ snapshot, target }: Question): Finding[] {
+function others({ snapshot, target }: Question): Found[] {
   return itemsOf(snapshot.others)
     .filter(({ does }) => target !== undefined || doings[does].upgrade === undefined)
     .map((other) => {
       const { says, helps } = doings[other.does]
       return {
-        id: 'others-active',
         level: 'warning',
         summary: `${other.kind} ${other.name} ${says}`,
         objects: [`${other.kind.toLowerCase()}/${other.name}`],
@@ -262,15 +246,12 @@ function others({ snapshot, target }: Question): Finding[] {
 
 /** What is under way while the update would begin, in the order in which it is printed. */
 /** Judged where there is one alone: the journal and the cluster have to say so together. */
-export const upgradeUnfinished = check({
-  id: 'upgrade-unfinished',
-  group: 'installation',
+export const upgradeUnfinished = installationCheck('upgrade-unfinished', {
   title: 'no upgrade by kvup is unfinished',
   unchecked: 'unfinished upgrades were not looked for',
   needs: [],
   assess: ({ unfinished }) =>
     unfinished && {
-      id: 'upgrade-unfinished',
       level: 'warning',
       summary: unfinished.sentence,
       objects: [],
@@ -279,9 +260,7 @@ export const upgradeUnfinished = check({
 })
 
 /** Made only where a plan would be refused for it. */
-export const evictions = check({
-  id: 'evictions',
-  group: 'workloads',
+export const evictions = workloadCheck('evictions', {
   title: 'no VM is evicted once automatic VM updates resume',
   unchecked: 'evictions of VMs were not forecast',
   needs: [],

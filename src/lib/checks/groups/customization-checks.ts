@@ -5,8 +5,8 @@ import {
   hopOf,
   lacksHop,
   type Question,
-  check,
-  type Finding,
+  checksOf,
+  type Found,
   concerned,
   valueIn,
 } from '../check-definition.ts'
@@ -18,12 +18,12 @@ import type { Shift } from '../../releases/releases.ts'
 import { setField } from '../field-remedy.ts'
 import { gatesOf, type Installation, undecided } from '../../kubevirt/installation.ts'
 
+const installationCheck = checksOf('installation')
+
 type Patch = NonNullable<NonNullable<NonNullable<KubeVirt['spec']>['customizeComponents']>['patches']>[number]
 
 /** The patches are laid over the target's objects too, and one that no longer fits breaks the update (facts 8: #12983). */
-export const customizeComponents = check({
-  id: 'customize-components',
-  group: 'installation',
+export const customizeComponents = installationCheck('customize-components', {
   title: 'no patch in customizeComponents names what the update changes',
   unchecked: 'patches in customizeComponents were not checked',
   needs: ['kubevirts', 'deployments', 'daemonsets'],
@@ -39,7 +39,7 @@ export const customizeComponents = check({
 })
 
 interface Risk {
-  level: Finding['level']
+  level: Found['level']
   runs: (patch: Patch, question: Question) => boolean
   why: string
 }
@@ -76,7 +76,7 @@ function patchFinding(
   { resourceName, resourceType, type }: Patch,
   { level, why }: Risk,
   question: Question,
-): Finding {
+): Found {
   const { name, namespace } = question.installation
   return {
     id: 'customize-components',
@@ -93,9 +93,7 @@ function patchFinding(
 const expected = new Set(['virt-operator', 'kube-controller-manager', 'kube-apiserver', 'before-first-apply'])
 
 /** virt-operator sets its objects back, at the latest with the update (facts 9.1). */
-export const foreignEdits = check({
-  id: 'foreign-edits',
-  group: 'installation',
+export const foreignEdits = installationCheck('foreign-edits', {
   title: 'no object that virt-operator manages was edited',
   unchecked: 'edits of managed objects were not looked for',
   needs: ['deployments', 'daemonsets', 'crds'],
@@ -123,9 +121,7 @@ const writtenFields: readonly (readonly string[])[] = [
  * Somebody applies the KubeVirt by server-side apply, and somebody else owns a field of it by a patch: as soon as the two want different values the next apply is refused
  * (harvester issue 10677).
  */
-export const fieldOwners = check({
-  id: 'field-owners',
-  group: 'installation',
+export const fieldOwners = installationCheck('field-owners', {
   title: 'the tool that applies the KubeVirt owns the fields that an upgrade changes',
   unchecked: 'the owners of the fields of the KubeVirt were not checked',
   needs: ['kubevirts'],
@@ -166,11 +162,10 @@ function ownerFinding(
   { namespace, name, kubevirt }: Installation,
   { manager: applier = 'somebody' }: ManagedField,
   { entry, index, fields }: OwnedFields,
-): Finding {
+): Found {
   const { manager = 'somebody' } = entry
   const names = fields.map((path) => path.map((step) => step.slice('f:'.length)).join('.'))
   return {
-    id: 'field-owners',
     level: 'warning',
     summary: `${applier} applies KubeVirt ${namespace}/${name}, and ${manager} owns ${names.join(' and ')}: the next apply with another value fails with a conflict`,
     objects: [`kubevirt/${name}`],
@@ -223,7 +218,7 @@ function editsOf({ kind, metadata }: KubeObject): readonly Edit[] {
 }
 
 /** One for each who edits, however many objects it was. */
-function editFinding(by: string, edits: readonly Edit[], { installation }: Question): Finding {
+function editFinding(by: string, edits: readonly Edit[], { installation }: Question): Found {
   const objects = [...new Set(edits.map(({ object }) => object))]
   const fields = [...new Set(edits.flatMap((edit) => edit.fields))]
   return {
@@ -255,9 +250,7 @@ function fieldNames(
 }
 
 /** What changes where nobody has said what is wanted (night C2, facts 1.3 and 5). What concerns VMs or nodes is told by checks that read them. */
-export const defaultsThatShift = check({
-  id: 'defaults-that-shift',
-  group: 'installation',
+export const defaultsThatShift = installationCheck('defaults-that-shift', {
   title: 'the update changes no default that this cluster relies on',
   unchecked: 'changed defaults were not checked',
   needs: ['kubevirts'],
@@ -278,7 +271,7 @@ export function shiftsOfHop(question: Question): readonly Shift[] {
 }
 
 /** Undefined where it is about VMs or a value in the KubeVirt, and there is none. */
-export function shiftFinding(id: string, shift: Shift, question: Question): Finding | undefined {
+export function shiftFinding(id: string, shift: Shift, question: Question): Found | undefined {
   const vms = concerned(shift, question)
   if (vms === undefined) return undefined
   return {

@@ -1,5 +1,5 @@
 import type { Doubt, RolloutStatus } from '../../kubevirt/rollout-status.ts'
-import { instancesOf, isPausedByKvup, type Question, check, type Finding } from '../check-definition.ts'
+import { instancesOf, isPausedByKvup, type Question, checksOf, type Found } from '../check-definition.ts'
 import { minutes } from '../../kube/clock.ts'
 import { since } from '../../kube/timestamps.ts'
 import { itemsOf } from '../../kube/known.ts'
@@ -16,10 +16,10 @@ import { compareVersions, parseVersion, type Version } from '../../releases/rele
 import { counted, someOf } from '../../kube/text.ts'
 import type { Installation, Manager } from '../../kubevirt/installation.ts'
 
+const installationCheck = checksOf('installation')
+
 /** Two changes at a time leave three versions side by side. */
-export const settledNow = check({
-  id: 'healthy-now',
-  group: 'installation',
+export const settledNow = installationCheck('healthy-now', {
   title: 'KubeVirt is healthy now',
   unchecked: 'the health of KubeVirt was not checked',
   findings: ['healthy-now', 'vms-not-running'],
@@ -38,7 +38,6 @@ export const settledNow = check({
     const isMended = target !== undefined && mends(target, rolloutStatus)
     return [
       {
-        id: 'healthy-now',
         level: joined ? 'info' : isMended ? 'warning' : 'blocker',
         summary: joined
           ? `an update to ${target.text} is running already: kvup joins it`
@@ -60,7 +59,7 @@ export const settledNow = check({
 const startingAtMost = 10 * minutes
 
 /** What `kvup status` calls degraded is not passed over here. A warning: the target may have what mends it. */
-function vmsNotRunning(question: Question): Finding | undefined {
+function vmsNotRunning(question: Question): Found | undefined {
   const { waiting, running } = instancesOf(question)
   const late = [...waiting].filter(([, created]) => (since(created, question.at) ?? 0) >= startingAtMost)
   if (late.length === 0) return undefined
@@ -85,8 +84,7 @@ const mends = (target: Version, { why }: RolloutStatus): boolean =>
   compareVersions(target, stampsMended) >= 0
 
 /** That a further roll of virt-handler may come is how these releases are, and nothing to be mended. */
-const doubted = ({ id, sentence, commands }: Doubt): Finding => ({
-  id: 'healthy-now',
+const doubted = ({ id, sentence, commands }: Doubt): Found => ({
   level: id === 'handler-roll-to-come' ? 'info' : 'warning',
   summary: `KubeVirt reports that it is done, but: ${sentence}`,
   remedy: [...commands],
@@ -98,9 +96,7 @@ function reason({ why, waitingFor }: RolloutStatus): string {
 }
 
 /** The operator follows one, and a webhook refuses the second (facts 1.7); one that is older than the webhook stays. */
-export const oneKubeVirt = check({
-  id: 'one-kubevirt',
-  group: 'installation',
+export const oneKubeVirt = installationCheck('one-kubevirt', {
   title: 'there is one KubeVirt resource',
   unchecked: 'KubeVirt resources were not counted',
   needs: ['kubevirts'],
@@ -114,7 +110,6 @@ export const oneKubeVirt = check({
     if (others.length === 0) return undefined
     const names = others.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`)
     return {
-      id: 'one-kubevirt',
       level: 'blocker',
       summary: `virt-operator manages ${installation.namespace}/${installation.name} and ignores ${names.join(', ')}`,
       objects: names.map((name) => `kubevirt/${name}`),
@@ -126,9 +121,7 @@ export const oneKubeVirt = check({
 })
 
 /** A half-done update, or what an older one has left (facts 2.6 and 8: #18057, night C7). */
-export const mixedIdentifiers = check({
-  id: 'mixed-identifiers',
-  group: 'installation',
+export const mixedIdentifiers = installationCheck('mixed-identifiers', {
   title: 'every component has the same revision',
   unchecked: 'the revisions of the components were not compared',
   needs: ['kubevirts', 'deployments', 'daemonsets', 'pods'],
@@ -140,7 +133,6 @@ export const mixedIdentifiers = check({
     const joined = target !== undefined && rolloutStatus.target.version === target.text
     const versions = [...new Set(others.map((object) => stampedVersion(object) ?? 'an unknown version'))]
     return {
-      id: 'mixed-identifiers',
       level: joined ? 'info' : 'blocker',
       summary: `${counted(others.length, 'object', ['is', 'are'])} still at ${versions.join(', ')} instead of ${rolloutStatus.target.version ?? 'the target'}: an update is incomplete`,
       objects: others.map(({ kind, metadata }) => `${kind.toLowerCase()}/${metadata.name}`),
@@ -162,9 +154,7 @@ function stamped({ snapshot, installation, at }: Question): readonly KubeObject[
 }
 
 /** What somebody else owns is set back by them (facts 1.2, night U8). */
-export const managerCheck = check({
-  id: 'manager',
-  group: 'installation',
+export const managerCheck = installationCheck('manager', {
   title: 'no other tool reverts what kvup writes',
   unchecked: 'the owner of KubeVirt was not checked',
   findings: ['managed-by-hyperconverged', 'managed-by-olm', 'managed-by-helm', 'managed-by-gitops'],
@@ -217,9 +207,7 @@ function ownerOf({ manager: { owner, name, kind } }: Installation): string {
 }
 
 /** Empty methods that nobody of ours has borrowed stay empty, and no VM follows (night C7). */
-export const methodsEmpty = check({
-  id: 'methods-empty-without-override',
-  group: 'installation',
+export const methodsEmpty = installationCheck('methods-empty-without-override', {
   title: 'automatic VM updates are on, or paused by kvup',
   unchecked: 'automatic VM updates were not checked',
   runbook: 'OutdatedVirtualMachineInstanceWorkloads',
@@ -227,7 +215,6 @@ export const methodsEmpty = check({
   assess({ snapshot, installation: { workloadUpdateMethods, name } }) {
     if (workloadUpdateMethods.length > 0 || isPausedByKvup(snapshot)) return undefined
     return {
-      id: 'methods-empty-without-override',
       level: 'warning',
       summary: 'automatic VM updates are off (not by kvup): VMs remain on the old virt-launcher',
       objects: [`kubevirt/${name}`],
@@ -241,9 +228,7 @@ const limit = 262_144
 const near = 0.95
 
 /** `kubectl apply` keeps a copy of the KubeVirt CRD in an annotation, which has little room left (facts 7). */
-export const lastAppliedSize = check({
-  id: 'last-applied-size',
-  group: 'installation',
+export const lastAppliedSize = installationCheck('last-applied-size', {
   title: 'the annotations of kubectl apply leave room',
   unchecked: 'the size of annotations was not checked',
   needs: ['crds', 'kubevirts', 'operators'],
@@ -251,12 +236,11 @@ export const lastAppliedSize = check({
     [...itemsOf(crds), ...itemsOf(kubevirts), ...itemsOf(operators)].map(judged),
 })
 
-function judged({ kind, metadata: { name, namespace, annotations = {} } }: KubeObject): Finding | undefined {
+function judged({ kind, metadata: { name, namespace, annotations = {} } }: KubeObject): Found | undefined {
   const size = sizeOf(annotations)
   if (size < limit * near) return undefined
   const object = `${kind.toLowerCase()}/${name}`
   return {
-    id: 'last-applied-size',
     level: 'warning',
     summary: `the annotations of ${object} take ${size} of ${limit} bytes: the next kubectl apply may be refused (kvup uses server-side apply, which adds none)`,
     objects: [object],
@@ -273,9 +257,7 @@ function sizeOf(annotations: Readonly<Record<string, string>>): number {
 }
 
 /** The Containerized Data Importer has releases of its own (night C7). */
-export const cdiAlongside = check({
-  id: 'cdi-beside',
-  group: 'installation',
+export const cdiAlongside = installationCheck('cdi-beside', {
   title: 'no CDI has to be upgraded separately',
   unchecked: 'CDI was not looked for',
   needs: ['crds'],
@@ -284,7 +266,6 @@ export const cdiAlongside = check({
     const cdi = itemsOf(snapshot.crds).filter(({ spec }) => spec?.group === 'cdi.kubevirt.io')
     if (cdi.length === 0 || installation.manager.kind === 'hyperconverged') return undefined
     return {
-      id: 'cdi-beside',
       level: 'info',
       summary: 'CDI is installed too; kvup does not upgrade it',
       objects: ['customresourcedefinition/datavolumes.cdi.kubevirt.io'],

@@ -38,7 +38,11 @@ import { recogniseWindow } from '../../openshift/eus-window.ts'
 import { againstPlatform } from '../../releases/platform-releases.ts'
 import { operatorVersionOf, versionOfCsv } from '../../releases/release-versions.ts'
 import { assessPlatform, type PlatformStatus, unreadPlatform } from '../../openshift/platform-status.ts'
-import { type Check, check, instancesOf, type Question } from '../check-definition.ts'
+import { type Check, checksOf, instancesOf, type Question } from '../check-definition.ts'
+
+const operatorCheck = checksOf('operator')
+const installationCheck = checksOf('installation')
+const platformCheck = checksOf('platform')
 
 /** Only for checks that need it: what was not read is no reason to be asked. */
 const notRead: Known<never> = { known: false, why: 'not read' }
@@ -101,9 +105,7 @@ const lacksSubscription = (question: Question): string | undefined => {
 const noRelease = 'the ClusterVersion names no installed release'
 
 /** OpenShift Virtualization has the platform's own numbers, HyperConverged others; each minor belongs to one of the platform (night E8). */
-const versionInStep = check({
-  id: 'version-in-step',
-  group: 'operator',
+const versionInStep = operatorCheck('version-in-step', {
   layers: ['platform', 'operator'],
   title: 'the operator matches the minor of the platform',
   unchecked: 'the minors of operator and platform were not compared',
@@ -131,9 +133,7 @@ const versionInStep = check({
   },
 })
 
-const hyperConvergedGood = check({
-  id: 'hyperconverged-not-good',
-  group: 'operator',
+const hyperConvergedGood = operatorCheck('hyperconverged-not-good', {
   layers: ['operator'],
   title: 'every condition of HyperConverged is healthy',
   unchecked: 'the conditions of HyperConverged were not checked',
@@ -142,9 +142,7 @@ const hyperConvergedGood = check({
   assess: (question) => (isUpdating(question) ? [] : notGood(operatorOf(question))),
 })
 
-const hyperConvergedTainted = check({
-  id: 'hyperconverged-tainted',
-  group: 'operator',
+const hyperConvergedTainted = operatorCheck('hyperconverged-tainted', {
   layers: ['operator'],
   title: 'HyperConverged has no unsupported patches',
   unchecked: 'patches of HyperConverged were not looked for',
@@ -153,9 +151,7 @@ const hyperConvergedTainted = check({
 })
 
 /** On the KubeVirt where nobody else owns it, else on the HyperConverged, which copies them there. */
-export const methodsKnown = check({
-  id: 'methods-misspelt',
-  group: 'installation',
+export const methodsKnown = installationCheck('methods-misspelt', {
   title: 'KubeVirt knows every value of workloadUpdateMethods',
   unchecked: 'the values of workloadUpdateMethods were not checked',
   needs: ['kubevirts'],
@@ -163,10 +159,8 @@ export const methodsKnown = check({
     manager.kind === 'hyperconverged' ? [] : misspelt(workloadUpdateMethods, `kubevirt/${name}`),
 })
 
-const hyperConvergedMethods = check({
-  id: 'hyperconverged-methods',
+const hyperConvergedMethods = operatorCheck('hyperconverged-methods', {
   findings: ['methods-misspelt'],
-  group: 'operator',
   layers: ['operator'],
   title: 'KubeVirt knows every update method that HyperConverged has for it',
   unchecked: 'the update methods of HyperConverged were not checked',
@@ -178,9 +172,7 @@ const hyperConvergedMethods = check({
 })
 
 /** Seed 003 recommends Automatic; Manual gives each update into the hands of whoever approves it (ocp 2.3). */
-const approvalAutomatic = check({
-  id: 'approval-manual',
-  group: 'operator',
+const approvalAutomatic = operatorCheck('approval-manual', {
   layers: ['olm'],
   title: 'OLM approves updates of the operator automatically',
   unchecked: 'the approval of operator updates was not checked',
@@ -195,7 +187,6 @@ const approvalAutomatic = check({
     const isFailed = troubles.some(({ type }) => type === 'InstallPlanFailed')
     const waits = state === 'UpgradePending' && plan !== undefined && to !== undefined && !isFailed
     return {
-      id: 'approval-manual',
       level: waits ? 'warning' : 'info',
       summary: waits
         ? `InstallPlan ${plan} waits for your approval, for ${to}: Subscription ${name} is Manual`
@@ -208,9 +199,7 @@ const approvalAutomatic = check({
   },
 })
 
-const channelInCatalog = check({
-  id: 'channel-not-in-catalog',
-  group: 'operator',
+const channelInCatalog = operatorCheck('channel-not-in-catalog', {
   layers: ['olm'],
   title: 'the catalog has the channel that the Subscription follows',
   unchecked: 'the channel of the Subscription was not checked',
@@ -228,9 +217,7 @@ const channelInCatalog = check({
   assess: (question) => channelGone(operatorOf(question)),
 })
 
-const catalogAnswers = check({
-  id: 'catalog-not-healthy',
-  group: 'operator',
+const catalogAnswers = operatorCheck('catalog-not-healthy', {
   layers: ['olm'],
   title: 'the catalog answers, and OLM can resolve what is in the namespace',
   unchecked: 'the catalog was not checked',
@@ -239,9 +226,7 @@ const catalogAnswers = check({
   assess: (question) => catalogTroubles(operatorOf(question), question.at),
 })
 
-const oneOperatorGroup = check({
-  id: 'one-operator-group',
-  group: 'operator',
+const oneOperatorGroup = operatorCheck('one-operator-group', {
   layers: ['olm'],
   title: 'the namespace of the operator has exactly one OperatorGroup',
   unchecked: 'OperatorGroups were not counted',
@@ -253,9 +238,7 @@ const oneOperatorGroup = check({
   },
 })
 
-const operatorNotHeld = check({
-  id: 'operator-held',
-  group: 'operator',
+const operatorNotHeld = operatorCheck('operator-held', {
   layers: ['olm'],
   title: 'OLM may replace the operator',
   unchecked: 'the OperatorCondition was not checked',
@@ -265,9 +248,7 @@ const operatorNotHeld = check({
 })
 
 /** Beforehand it costs two commands; behind a failed InstallPlan a new Subscription. */
-const noLeftoverVersions = check({
-  id: 'leftover-stored-versions',
-  group: 'operator',
+const noLeftoverVersions = operatorCheck('leftover-stored-versions', {
   layers: ['olm'],
   title: 'no CRD of the operator lists a stored version that is obsolete',
   unchecked: "the stored versions of the operator's CRDs were not checked",
@@ -280,10 +261,8 @@ const noLeftoverVersions = check({
   assess: ({ snapshot }) => crdsOfOperands(itemsOf(snapshot.crds)).map(leftoverVersions),
 })
 
-const platformSteady = check({
-  id: 'platform-not-steady',
+const platformSteady = platformCheck('platform-not-steady', {
   findings: ['update-armed'],
-  group: 'platform',
   layers: ['platform'],
   title: 'no update of the platform fails or waits',
   unchecked: 'updates of the platform were not checked',
@@ -294,9 +273,7 @@ const platformSteady = check({
   },
 })
 
-const platformUpgradeable = check({
-  id: 'platform-not-upgradeable',
-  group: 'platform',
+const platformUpgradeable = platformCheck('platform-not-upgradeable', {
   layers: ['platform'],
   title: 'the platform can go to its next minor',
   unchecked: 'the next minor of the platform was not checked',
@@ -309,9 +286,7 @@ const platformUpgradeable = check({
     itemsOf(platformOf(question).clusterVersion).map((cv) => notUpgradeable(cv, assessPlatform(cv))),
 })
 
-const clusterOperatorsGood = check({
-  id: 'cluster-operators-degraded',
-  group: 'platform',
+const clusterOperatorsGood = platformCheck('cluster-operators-degraded', {
   layers: ['platform'],
   title: 'no part of the platform is degraded or unavailable',
   unchecked: 'cluster operators were not checked',
@@ -320,10 +295,8 @@ const clusterOperatorsGood = check({
   assess: (question) => (isUpdating(question) ? [] : troubledOperators(platformOf(question))),
 })
 
-const poolsGood = check({
-  id: 'pool-degraded',
+const poolsGood = platformCheck('pool-degraded', {
   findings: ['master-paused'],
-  group: 'platform',
   layers: ['platform'],
   title: 'no machine config pool is degraded, and the control plane pool is not paused',
   unchecked: 'machine config pools were not checked',
@@ -332,9 +305,7 @@ const poolsGood = check({
 })
 
 /** Told at 4.10 and from then on: at 4.11 nobody looks after these objects, and the node stays held (night E9). */
-const noOldMaintenance = check({
-  id: 'node-maintenance-old',
-  group: 'platform',
+const noOldMaintenance = platformCheck('node-maintenance-old', {
   layers: ['platform'],
   title: 'no node is in maintenance by the operator that ended with 4.10',
   unchecked: 'old node maintenances were not looked for',
@@ -342,9 +313,7 @@ const noOldMaintenance = check({
   assess: (question) => oldMaintenance(platformOf(question)),
 })
 
-const noOldBridge = check({
-  id: 'bridge-networks',
-  group: 'platform',
+const noOldBridge = platformCheck('bridge-networks', {
   layers: ['platform'],
   title: 'no running VM is on a network of type cnv-bridge, which ends with 4.12',
   unchecked: 'networks of type cnv-bridge were not looked for',
@@ -357,9 +326,7 @@ const noOldBridge = check({
   },
 })
 
-const noGraveAlerts = check({
-  id: 'alerts-firing',
-  group: 'platform',
+const noGraveAlerts = platformCheck('alerts-firing', {
   layers: ['platform'],
   title: 'no alert is firing that warns against draining nodes',
   unchecked: 'firing alerts were not checked',

@@ -1,7 +1,7 @@
 import type { ApiService, Webhook, WebhookConfiguration } from '../../kube/kinds/extension-kinds.ts'
 import { condition } from '../../kube/object.ts'
 import { itemsOf } from '../../kube/known.ts'
-import { type Check, type Question, check, type Finding } from '../check-definition.ts'
+import { type Check, type Question, checksOf, type Found } from '../check-definition.ts'
 import { spanText } from '../../kube/duration.ts'
 import { X509Certificate } from 'node:crypto'
 import type { Lease } from '../../kube/kinds/core-kinds.ts'
@@ -11,10 +11,10 @@ import { apiServiceRemedy } from '../../kubevirt/diagnosis/health.ts'
 import { clockSkew as inWords } from '../../kube/clock.ts'
 import { endpointsLine, shellWord, withPurpose } from '../../kube/shell-line.ts'
 
+const machineryCheck = checksOf('machinery')
+
 /** Without it restarts fail, namespaces do not end, discovery is stale (facts 2.10 and 8: #9905, #9725). */
-export const apiServices = check({
-  id: 'api-services',
-  group: 'machinery',
+export const apiServices = machineryCheck('api-services', {
   title: 'the APIs that KubeVirt adds are available',
   unchecked: 'the APIs that KubeVirt adds were not checked',
   needs: ['apiServices'],
@@ -27,12 +27,11 @@ function isUnavailable(service: ApiService): boolean {
   return Boolean(service.spec?.service) && condition(service, 'Available')?.status !== 'True'
 }
 
-function apiServiceFinding(service: ApiService): Finding {
+function apiServiceFinding(service: ApiService): Found {
   const { metadata, spec } = service
   const said = condition(service, 'Available')
   const why = said?.message ?? said?.reason ?? 'it has no condition yet'
   return {
-    id: 'api-services',
     level: 'blocker',
     summary: `APIService ${metadata.name} is not available: ${why}`,
     objects: [`apiservice/${metadata.name}`],
@@ -53,9 +52,7 @@ interface Gate {
 }
 
 /** All of KubeVirt's fail closed, the interceptor of evictions included, which blocks drains (facts 1.7, 2.10). */
-export const webhooksAnswering = check({
-  id: 'webhooks-answering',
-  group: 'machinery',
+export const webhooksAnswering = machineryCheck('webhooks-answering', {
   title: 'the webhooks that must answer have a ready endpoint and a CA',
   unchecked: 'webhooks were not checked',
   needs: ['webhooks', 'endpoints'],
@@ -105,10 +102,9 @@ function webhookFinding(
   fault: string,
   gates: readonly Gate[],
   { installation: { namespace } }: Question,
-): Finding {
+): Found {
   const [gate] = gates
   return {
-    id: 'webhooks-answering',
     level: 'blocker',
     summary: `${fault}: the API server refuses what it covers`,
     objects: gates.map(({ webhook }) => webhook.name),
@@ -137,9 +133,7 @@ interface Carrier {
 }
 
 /** A rotation that got stuck shows as a CA that nobody renewed (facts 8: #15210, #3369). */
-export const certificatesCheck = check({
-  id: 'certificates',
-  group: 'machinery',
+export const certificatesCheck = machineryCheck('certificates', {
   title: 'the CAs of webhooks and APIs are valid, and were renewed in time',
   unchecked: 'certificates were not checked',
   needs: ['webhooks', 'apiServices'],
@@ -170,7 +164,7 @@ function carriers({ snapshot, installation }: Question): readonly Carrier[] {
 function judgedCertificate(
   carrier: Carrier,
   { at, installation: { namespace } }: Question,
-): Finding | undefined {
+): Found | undefined {
   const bundle = caBundle(carrier.caBundle)
   if (bundle.is !== 'certificates') return undefined
   const left = bundle.ends.getTime() - at.getTime()
@@ -183,16 +177,14 @@ function judgedCertificate(
   return left < Math.min(life * late.share, late.atMost) ? ending(carrier.object, left, remedy) : undefined
 }
 
-const expired = (object: string, ends: Date, remedy: readonly string[]): Finding => ({
-  id: 'certificates',
+const expired = (object: string, ends: Date, remedy: readonly string[]): Found => ({
   level: 'blocker',
   summary: `the CA in ${object} expired at ${ends.toISOString()}: calls to it fail, and so do the operator's own writes`,
   objects: [object],
   remedy,
 })
 
-const ending = (object: string, left: number, remedy: readonly string[]): Finding => ({
-  id: 'certificates',
+const ending = (object: string, left: number, remedy: readonly string[]): Found => ({
   level: 'warning',
   summary: `the CA in ${object} expires in ${spanText(left)} and was not renewed: the rotation may be stuck`,
   objects: [object],
@@ -233,9 +225,7 @@ const fresh = 2 * 60_000
 const handover = 30_000
 
 /** Ready pods say nothing about which of them leads (facts 2.10). Without a leader nothing is rolled, nothing migrates. */
-export const leaderLeases = check({
-  id: 'leader-leases',
-  group: 'machinery',
+export const leaderLeases = machineryCheck('leader-leases', {
   title: 'virt-operator and virt-controller each have a leader',
   unchecked: 'the leaders of virt-operator and virt-controller were not checked',
   needs: ['leases', 'pods'],
@@ -243,7 +233,7 @@ export const leaderLeases = check({
   assess: (question) => ['virt-operator', 'virt-controller'].map((name) => judgedLease(name, question)),
 })
 
-function judgedLease(name: string, question: Question): Finding | undefined {
+function judgedLease(name: string, question: Question): Found | undefined {
   const { namespace } = question.installation
   const lease = itemsOf(question.snapshot.leases).find(
     ({ metadata }) => metadata.name === name && metadata.namespace === namespace,
@@ -251,7 +241,6 @@ function judgedLease(name: string, question: Question): Finding | undefined {
   const fault = leaseFault(name, lease, question)
   if (fault === undefined) return undefined
   return {
-    id: 'leader-leases',
     level: 'blocker',
     summary: `${name} has no leader: ${fault}`,
     objects: [`lease/${name}`],
@@ -294,9 +283,7 @@ function unrenewed(holder: string, age: number | undefined): string | undefined 
  * Made only of a live cluster from which this machine's clock differs: of a saved one nobody knows it. Nothing is judged by the wrong clock,
  * for times are the cluster's already; what else runs on this machine knows nothing of that.
  */
-export const clockSkew = check({
-  id: 'clock-skew',
-  group: 'machinery',
+export const clockSkew = machineryCheck('clock-skew', {
   title: "the clock of this computer matches the cluster's",
   unchecked: 'the clock was not compared',
   needs: [],
@@ -304,7 +291,6 @@ export const clockSkew = check({
     ahead === 0
       ? undefined
       : {
-          id: 'clock-skew',
           level: 'warning',
           summary: inWords(ahead),
           objects: [],

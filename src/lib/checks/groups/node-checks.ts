@@ -3,7 +3,7 @@ import { condition } from '../../kube/object.ts'
 import { since } from '../../kube/timestamps.ts'
 import { itemsOf } from '../../kube/known.ts'
 import { spanText } from '../../kube/duration.ts'
-import { type Check, type Question, check, type Finding, lacksHop } from '../check-definition.ts'
+import { type Check, type Question, checksOf, type Found, lacksHop } from '../check-definition.ts'
 import { counted, someOf } from '../../kube/text.ts'
 import {
   handlerSet,
@@ -21,10 +21,10 @@ import { setField } from '../field-remedy.ts'
 import { keepGatesOff } from './customization-checks.ts'
 import type { FullSnapshot } from '../../kubevirt/full-snapshot.ts'
 
+const nodeCheck = checksOf('nodes')
+
 /** One such node keeps virt-handler short for ever, and no condition says why (facts 2.9). */
-export const nodeReady = check({
-  id: 'node-ready',
-  group: 'nodes',
+export const nodeReady = nodeCheck('node-ready', {
   title: 'no virt-handler runs on a node that is not ready',
   unchecked: 'nodes that are not ready were not looked for',
   needs: ['nodes', 'pods', 'daemonsets'],
@@ -36,7 +36,6 @@ export const nodeReady = check({
     if (first === undefined) return undefined
     const said = waitedForNodes(question).map((node) => described(node, question.at))
     return {
-      id: 'node-ready',
       level: 'blocker',
       summary: `${counted(names.length, 'node', ['is', 'are'])} not ready: ${someOf(said)}. virt-handler cannot be updated there, so the update never ends`,
       objects: names.map((name) => `node/${name}`),
@@ -66,9 +65,7 @@ function described(node: Node, at: Date): string {
 }
 
 /** A virt-handler that its DaemonSet would not put there any more makes the counts disagree (facts 2.8, 2.9 and 8: PR 10254). */
-export const nodeSchedulable = check({
-  id: 'node-schedulable',
-  group: 'nodes',
+export const nodeSchedulable = nodeCheck('node-schedulable', {
   title: 'every node with a virt-handler accepts new pods',
   unchecked: 'nodes that accept no new pods were not looked for',
   needs: ['nodes', 'pods', 'daemonsets'],
@@ -81,12 +78,11 @@ export const nodeSchedulable = check({
   },
 })
 
-function taintFinding(nodes: readonly Node[]): Finding | undefined {
+function taintFinding(nodes: readonly Node[]): Found | undefined {
   const [first] = nodes
   if (!first) return undefined
   const names = nodes.map(nameOfNode)
   return {
-    id: 'node-schedulable',
     level: 'warning',
     summary: `virt-handler runs on ${counted(nodes.length, 'node')} with a taint that it does not tolerate (${someOf(names)}): it does not return there once it is replaced`,
     objects: names.map((name) => `node/${name}`),
@@ -94,12 +90,11 @@ function taintFinding(nodes: readonly Node[]): Finding | undefined {
   }
 }
 
-function cordonFinding(nodes: readonly Node[]): Finding | undefined {
+function cordonFinding(nodes: readonly Node[]): Found | undefined {
   const [first] = nodes
   if (!first) return undefined
   const names = nodes.map(nameOfNode)
   return {
-    id: 'node-schedulable',
     level: 'warning',
     summary: `${counted(nodes.length, 'node', ['is', 'are'])} cordoned (${someOf(names)}): virt-handler is updated there, but no VM can migrate to it`,
     objects: names.map((name) => `node/${name}`),
@@ -112,9 +107,7 @@ const annotation = 'kubevirt.io/heartbeat'
 const patience = 5 * 60_000
 
 /** A node that never had one is virt-handler's not being ready yet, which the state of the installation says. */
-export const heartbeat = check({
-  id: 'heartbeat',
-  group: 'nodes',
+export const heartbeat = nodeCheck('heartbeat', {
   title: 'no virt-handler has been silent for five minutes',
   unchecked: 'the heartbeats of virt-handler were not checked',
   needs: ['nodes', 'pods'],
@@ -125,7 +118,6 @@ export const heartbeat = check({
     const { namespace } = question.installation
     const said = silent.map((node) => `${node.metadata.name} for ${spanText(silence(node, question))}`)
     return {
-      id: 'heartbeat',
       level: 'warning',
       summary: `virt-handler is silent on ${counted(silent.length, 'node')}: ${someOf(said)}. KubeVirt may mark the VMs there as failed`,
       objects: silent.map(({ metadata }) => `node/${metadata.name}`),
@@ -141,9 +133,7 @@ function silence({ metadata }: Node, { at }: Question): number {
 }
 
 /** A device plugin that stopped, or a node that lost virtualization: VMs are not placed there, and those that are there do not come back. */
-export const kvmDevices = check({
-  id: 'kvm-devices',
-  group: 'nodes',
+export const kvmDevices = nodeCheck('kvm-devices', {
   title: 'every node that takes VMs offers /dev/kvm',
   unchecked: '/dev/kvm was not looked for',
   needs: ['nodes', 'pods'],
@@ -152,7 +142,6 @@ export const kvmDevices = check({
     const found = hollowNodes({ nodes: itemsOf(nodes), pods: itemsOf(pods), installation })
     return (
       found && {
-        id: 'kvm-devices',
         level: 'warning',
         summary: found.sentence,
         objects: found.names.map((name) => `node/${name}`),
@@ -163,9 +152,7 @@ export const kvmDevices = check({
 })
 
 /** Without such a node the strategy Job, virt-api and virt-controller stay Pending, without a word (facts 2.1 and 8: #12390). */
-export const controlPlaneLabel = check({
-  id: 'control-plane-label',
-  group: 'nodes',
+export const controlPlaneLabel = nodeCheck('control-plane-label', {
   title: 'a node has the control-plane label that the target needs',
   unchecked: 'the control-plane label was not looked for',
   needs: ['nodes'],
@@ -177,7 +164,6 @@ export const controlPlaneLabel = check({
     const who = affected(question, target)
     if (who.length === 0) return undefined
     return {
-      id: 'control-plane-label',
       level: 'blocker',
       summary: `no node has the label node-role.kubernetes.io/control-plane, and ${who.join(' and ')} of ${target.text} run nowhere else`,
       remedy: ['kubectl get nodes --show-labels', ...relief(question, target)],
@@ -220,9 +206,7 @@ export function operatorNeedsControlPlane({ method }: Question, version: Version
 type Gate = Releases['newGates'][number]
 
 /** A Beta gate is on from v1.9 on, and VMs fail on nodes that lack what it needs (night C2, facts 1.3, 8). */
-export const newGates = check({
-  id: 'new-gates',
-  group: 'nodes',
+export const newGates = nodeCheck('new-gates', {
   title: 'the nodes support the feature gates that the target turns on by default',
   unchecked: 'new feature gates were not checked',
   needs: ['nodes', 'pods'],
@@ -275,13 +259,12 @@ function isBetween(minor: string, from: Version | undefined, target: Version | u
 /** A pre-release has the gates of its release. */
 const bare = ({ major, minor, patch }: Version): string => `v${major}.${minor}.${patch}`
 
-function findings(gate: Gate, nodes: readonly Node[], question: Question): Finding | undefined {
+function findings(gate: Gate, nodes: readonly Node[], question: Question): Found | undefined {
   const lacking = nodes.filter((node) => lacks(node, gate).length > 0)
   const [first] = lacking
   if (!first) return undefined
   const said = lacking.map((node) => `${node.metadata.name} (${lacks(node, gate).join(', ')})`)
   return {
-    id: 'new-gates',
     level: 'blocker',
     summary: `${gate.in} turns ${gate.gate} on by default, and ${counted(lacking.length, 'node', ['is', 'are'])} too old for it: ${someOf(said)}`,
     objects: lacking.map(({ metadata }) => `node/${metadata.name}`),
@@ -323,9 +306,7 @@ function numbers(text: string): readonly number[] | undefined {
  * Deployments are rolled with one pod more than they have. Pods of others are not read, so a pass says only that
  * KubeVirt's own pods leave room.
  */
-export const roomForSurge = check({
-  id: 'room-for-surge',
-  group: 'nodes',
+export const roomForSurge = nodeCheck('room-for-surge', {
   title: 'a ready node has room for one extra KubeVirt pod',
   unchecked: 'room for one extra KubeVirt pod was not looked for',
   needs: ['nodes', 'pods'],
@@ -334,7 +315,6 @@ export const roomForSurge = check({
     if (places.nodes.some((node) => mayTakeOne(node, question.snapshot))) return undefined
     const what = places.controlPlane ? 'control-plane node' : 'node'
     return {
-      id: 'room-for-surge',
       level: 'warning',
       summary: `no ${what} is ready, uncordoned and below its pod limit: a new virt-api or virt-controller stays Pending`,
       objects: places.nodes.map(({ metadata }) => `node/${metadata.name}`),
@@ -360,9 +340,7 @@ function mayTakeOne(node: Node, { pods }: FullSnapshot): boolean {
 }
 
 /** Nodes at different versions are nodes in the middle of their own update (night C4). */
-const versionSkew = check({
-  id: 'version-skew',
-  group: 'nodes',
+const versionSkew = nodeCheck('version-skew', {
   title: 'all nodes run the same kubelet',
   unchecked: 'the kubelets were not compared',
   needs: ['nodes'],
@@ -378,7 +356,6 @@ const versionSkew = check({
     const said = [...byVersion].map(([version, names]) => `${version} on ${names.length}`).join(', ')
     const fewest = [...byVersion.values()].toSorted((a, b) => a.length - b.length)[0] ?? []
     return {
-      id: 'version-skew',
       level: 'warning',
       summary: `the nodes run different kubelets: ${said}. An update of Kubernetes seems to be running`,
       objects: fewest.map((name) => `node/${name}`),

@@ -22,17 +22,18 @@ import {
   lacksVersion,
   pathFromHere,
   type Question,
-  check,
-  type Finding,
+  checksOf,
+  type Found,
   concerned,
 } from '../check-definition.ts'
 import { enters, issuesOf } from '../../releases/release-path.ts'
 import { onOldLaunchers } from './vm-checks.ts'
 
+const pathCheck = checksOf('path')
+const backupCheck = checksOf('backup')
+
 /** The version policy, which nothing in KubeVirt enforces (facts 7). */
-export const hopSupported = check({
-  id: 'hop-supported',
-  group: 'path',
+export const hopSupported = pathCheck('hop-supported', {
   title: 'this version step is supported',
   unchecked: 'the version step was not checked',
   findings: [
@@ -59,7 +60,7 @@ export const hopSupported = check({
  * Several minors on, `kvup upgrade` goes minor by minor in one run, and judges each when its turn comes: that is said. Where Kubernetes has to be taken
  * along, or no way is known, it does not get there by itself.
  */
-function withPath(found: Finding, question: Question): Finding {
+function withPath(found: Found, question: Question): Found {
   const { target, rolloutStatus } = question
   // While an update runs a step to somewhere else would be refused.
   if (found.id === 'patch-skipped' && rolloutStatus.target.version !== rolloutStatus.observed.version)
@@ -81,7 +82,7 @@ function withPath(found: Finding, question: Question): Finding {
   }
 }
 
-const neverSettled: Finding = {
+const neverSettled: Found = {
   id: 'never-healthy',
   level: 'warning',
   summary: 'no version was ever completely installed, so there is none to upgrade from',
@@ -89,9 +90,7 @@ const neverSettled: Finding = {
 }
 
 /** Made only where it could not. */
-export const manifestFetched = check({
-  id: 'manifest-not-read',
-  group: 'path',
+export const manifestFetched = pathCheck('manifest-not-read', {
   title: 'the manifest of the target can be fetched',
   unchecked: 'the manifest was not read',
   needs: [],
@@ -100,7 +99,7 @@ export const manifestFetched = check({
 })
 
 /** A patch holds no surprises that its minor has not; a minor that is newer than all that are known may. One that nothing shows may be mistyped. */
-function unknown(question: Question): Finding | undefined {
+function unknown(question: Question): Found | undefined {
   const { target: to, releases } = question
   const summary = to && unknownRelease(to, releases)
   if (to === undefined || summary === undefined) return undefined
@@ -120,6 +119,7 @@ function unknown(question: Question): Finding | undefined {
     id: 'release-unknown',
     level: isKnownMinor ? 'info' : 'warning',
     summary: `${dated}. kvup judges it by general rules`,
+    newerThan: releases.asOf,
     remedy: [`kvup releases --since ${minorOf(to)}.0`],
   }
 }
@@ -135,9 +135,7 @@ const isProven = (
   [rolloutStatus.observed.version, kubevirt.status?.operatorVersion].includes(to.text)
 
 /** Each minor of KubeVirt supports three of Kubernetes (facts 7). */
-export const kubernetesSupported = check({
-  id: 'kubernetes-window',
-  group: 'path',
+export const kubernetesSupported = pathCheck('kubernetes-window', {
   title: 'Kubernetes is supported before and after',
   unchecked: 'the version of Kubernetes was not checked',
   needs: ['serverVersion', 'kubevirts'],
@@ -175,9 +173,8 @@ function misfit(version: Version | undefined, runs: number, { releases }: Questi
 }
 
 /** `isMended`: the version that it goes to supports what runs. */
-function today(now: Misfit, isMended: boolean): Finding {
+function today(now: Misfit, isMended: boolean): Found {
   return {
-    id: 'kubernetes-window',
     level: 'warning',
     summary: `this cluster runs Kubernetes 1.${now.runs}, but KubeVirt ${minorOf(now.version)} supports ${now.window}`,
     remedy: [
@@ -192,10 +189,9 @@ const untilThen = ({ is, version }: Misfit): string =>
     : `take Kubernetes to a minor that ${minorOf(version)} supports`
 
 /** Too new as it was before is no worse after the hop. */
-function then(after: Misfit, question: Question, now: Misfit | undefined): Finding {
+function then(after: Misfit, question: Question, now: Misfit | undefined): Found {
   const noWorse = after.is === 'too new' && now?.is === 'too new'
   return {
-    id: 'kubernetes-window',
     level: noWorse ? 'warning' : 'blocker',
     summary: sentence(after),
     remedy: pathThere(after, question),
@@ -216,9 +212,7 @@ interface Hop {
 }
 
 /** Known bugs of a release on the way (facts 8). Each finding is named by the issue, so that one can be accepted without the others. */
-export const knownBad = check({
-  id: 'known-bad',
-  group: 'path',
+export const knownBad = pathCheck('known-bad', {
   title: 'no issue is known of this version step',
   unchecked: 'known issues were not looked up',
   findings: 'any',
@@ -233,7 +227,7 @@ export const knownBad = check({
   },
 })
 
-function finding(bad: KnownBad, hop: Hop, question: Question): Finding | undefined {
+function finding(bad: KnownBad, hop: Hop, question: Question): Found | undefined {
   const { id, summary, issue, remedy = [] } = bad
   const vms =
     bad.launchersBefore === undefined ? concerned(bad, question) : onOldLaunchers(bad, hop, question)
@@ -274,9 +268,7 @@ function patchWithout(bad: KnownBad, { from, to }: Hop, releases: Releases): Ver
 const since = { text: 'v0.17.0', major: 0, minor: 17, patch: 0 }
 
 /** From which release on an update leaves no API unserved (facts 7, night C8). */
-export const zeroDowntime = check({
-  id: 'zero-downtime-since',
-  group: 'path',
+export const zeroDowntime = pathCheck('zero-downtime-since', {
   title: 'KubeVirt promises updates without downtime for the installed version',
   unchecked: 'updates without downtime were not checked',
   needs: ['kubevirts'],
@@ -286,7 +278,6 @@ export const zeroDowntime = check({
     const from = versionOf(rolloutStatus.observed.version)
     if (from === undefined || compareVersions(from, since) >= 0) return undefined
     return {
-      id: 'zero-downtime-since',
       level: 'blocker',
       summary: `${from.text} is installed: KubeVirt promises updates without downtime only from ${since.text} on`,
       remedy: ['plan an outage of all VMs, and export them first: kubectl get vm -A -o yaml > vms.yaml'],
@@ -295,9 +286,7 @@ export const zeroDowntime = check({
 })
 
 /** Said plainly, before (facts 7, night U4 and C7). */
-export const cannotBeUndone = check({
-  id: 'cannot-be-undone',
-  group: 'backup',
+export const cannotBeUndone = backupCheck('cannot-be-undone', {
   title: 'everything in this version step can be undone',
   unchecked: 'the way back was not checked',
   needs: ['kubevirts'],
@@ -305,7 +294,6 @@ export const cannotBeUndone = check({
   assess(question) {
     if (isThereAlready(question)) return undefined
     return {
-      id: 'cannot-be-undone',
       level: 'info',
       summary: whatStays(question).join('. '),
       remedy: ['kubectl get vm,vmi -A -o yaml > virtual-machines.yaml', ...etcdSaved(question)],

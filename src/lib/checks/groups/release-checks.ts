@@ -10,8 +10,8 @@ import { compareVersions, type Version } from '../../releases/release-versions.t
 import type { Deployment } from '../../kube/kinds/workload-kinds.ts'
 import {
   type Check,
-  check,
-  type Finding,
+  checksOf,
+  type Found,
   hopOf,
   instancesOf,
   type Question,
@@ -20,6 +20,11 @@ import {
 import { keepGatesOff, shiftFinding, shiftsOfHop } from './customization-checks.ts'
 import { atLeast } from './node-checks.ts'
 
+const workloadCheck = checksOf('workloads')
+const nodeCheck = checksOf('nodes')
+const installationCheck = checksOf('installation')
+const rightsCheck = checksOf('rights')
+
 const sourcesOf = ({ sources = [] }: Shift): readonly string[] => sources.map((source) => `read ${source}`)
 
 /** The row of the release data that a check of its own tells, where this hop brings it. */
@@ -27,9 +32,7 @@ const shiftOf = (id: string, question: Question): Shift | undefined =>
   shiftsOfHop(question).find((shift) => shift.check === id)
 
 /** Another QEMU runs a VM only after it has migrated or was restarted, and none goes back to an older one. */
-export const qemuJump = check({
-  id: 'qemu-jump',
-  group: 'workloads',
+export const qemuJump = workloadCheck('qemu-jump', {
   title: 'the target runs VMs with the same QEMU',
   unchecked: 'QEMU versions were not compared',
   needs: ['instances'],
@@ -47,15 +50,13 @@ export const qemuJump = check({
   },
 })
 
-const unknownStack = (version: Version, { releases }: Question): Finding => ({
-  id: 'qemu-jump',
+const unknownStack = (version: Version, { releases }: Question): Found => ({
   level: 'info',
   summary: `the release data of ${releases.asOf} do not name the QEMU of ${version.text}: VMs may get another one`,
   remedy: ['kvup releases     lists the releases that kvup knows; --releases FILE adds newer ones'],
 })
 
-const jump = (now: HypervisorStack, then: HypervisorStack, running: number): Finding => ({
-  id: 'qemu-jump',
+const jump = (now: HypervisorStack, then: HypervisorStack, running: number): Found => ({
   level: 'info',
   summary: `QEMU goes from ${now.qemu} to ${then.qemu}, libvirt from ${now.libvirt} to ${then.libvirt}: ${counted(running, 'running VM', ['keeps', 'keep'])} the old ones until a migration or restart, and cannot migrate back after it. Guests may see other CPU features and devices after their next start`,
   remedy: [
@@ -64,17 +65,14 @@ const jump = (now: HypervisorStack, then: HypervisorStack, running: number): Fin
 })
 
 /** No VM migrates to an older QEMU: there is no VM to try it with. */
-const jumpBack = (now: HypervisorStack, then: HypervisorStack, running: number): Finding => ({
-  id: 'qemu-jump',
+const jumpBack = (now: HypervisorStack, then: HypervisorStack, running: number): Found => ({
   level: 'info',
   summary: `QEMU goes back from ${now.qemu} to ${then.qemu}, libvirt from ${now.libvirt} to ${then.libvirt}: ${counted(running, 'running VM', ['keeps', 'keep'])} the newer ones until a restart. Guests may see other CPU features and devices after it`,
   remedy: ['kvup workloads outdated     lists them, after the downgrade'],
 })
 
 /** What a release changes or takes away of what VMs have. */
-export const vmsThatChange = check({
-  id: 'vms-that-change',
-  group: 'workloads',
+export const vmsThatChange = workloadCheck('vms-that-change', {
   title: 'no running VM uses what the target changes or removes',
   unchecked: 'VMs that use what the target changes were not looked for',
   needs: ['instances'],
@@ -111,9 +109,7 @@ const nodeTraits: Readonly<
 }
 
 /** Nodes that the target gives up, now or soon. */
-const nodeSupport = check({
-  id: 'node-support',
-  group: 'nodes',
+const nodeSupport = nodeCheck('node-support', {
   title: 'the target runs on every node',
   unchecked: 'support for the target on the nodes was not checked',
   needs: ['nodes'],
@@ -133,14 +129,13 @@ function lacksTrait(question: Question): string | undefined {
   return unknown && `this kvup does not know how to tell which nodes are concerned by ${unknown.summary}`
 }
 
-function nodeFinding(shift: Shift, { snapshot }: Question): Finding | undefined {
+function nodeFinding(shift: Shift, { snapshot }: Question): Found | undefined {
   const trait = traitOf(shift)
   const found = itemsOf(snapshot.nodes).filter((node) => trait?.holds(node))
   const [first] = found
   if (trait === undefined || first === undefined) return undefined
   const names = found.map(nameOfNode)
   return {
-    id: 'node-support',
     level: shift.level ?? 'warning',
     summary: `${shift.summary}: ${counted(found.length, 'node', ['is', 'are'])} here ${trait.of} (${someOf(names)})`,
     objects: names.map((name) => `node/${name}`),
@@ -149,9 +144,7 @@ function nodeFinding(shift: Shift, { snapshot }: Question): Finding | undefined 
 }
 
 /** The vendor label of the node that a VM leaves is asked of the node that it goes to. */
-const cpuVendors = check({
-  id: 'cpu-vendors',
-  group: 'workloads',
+const cpuVendors = workloadCheck('cpu-vendors', {
   title: 'VMs have a second node whose CPU is of the same vendor',
   unchecked: 'CPU vendors were not compared',
   needs: ['nodes', 'instances'],
@@ -178,13 +171,12 @@ function vendorFinding(
   vendor: string,
   all: readonly Node[],
   { shift, nodes }: { shift: Shift; nodes: Readonly<Record<string, number>> },
-): Finding | undefined {
+): Found | undefined {
   const names = all.map(nameOfNode)
   const vms = names.reduce((sum, name) => sum + (nodes[name] ?? 0), 0)
   if (vms === 0) return undefined
   const alone = names.length < 2
   return {
-    id: 'cpu-vendors',
     level: alone ? 'warning' : 'info',
     summary: `${shift.summary}: ${counted(vms, 'running VM', ['is', 'are'])} on ${counted(names.length, 'node')} with a CPU of ${vendor} (${someOf(names)})${alone ? ', and no other node has one: they can no longer migrate' : '; they no longer migrate to the others'}`,
     objects: names.map((name) => `node/${name}`),
@@ -193,9 +185,7 @@ function vendorFinding(
 }
 
 /** From v1.6 on the pod of a VM asks for a node that has its machine type; of those that upstream QEMU names it also deletes the old ones. */
-export const machineTypes = check({
-  id: 'machine-types',
-  group: 'workloads',
+export const machineTypes = workloadCheck('machine-types', {
   title: 'nodes and target know the machine type of every running VM',
   unchecked: 'machine types were not checked',
   needs: ['instances', 'nodes'],
@@ -217,11 +207,10 @@ export const machineTypes = check({
 /** Not an alias such as `q35`, which each QEMU has. */
 const hasVersion = /\d\.\d/u
 
-function notTold(asked: readonly (readonly [type: string, vms: Named])[]): Finding | undefined {
+function notTold(asked: readonly (readonly [type: string, vms: Named])[]): Found | undefined {
   if (asked.length === 0) return undefined
   const count = asked.reduce((sum, [, vms]) => sum + vms.count, 0)
   return {
-    id: 'machine-types',
     level: 'info',
     summary: `no node lists its machine types, so kvup did not check those of ${counted(count, 'running VM')} (${someOf(asked.map(([type]) => type))})`,
     objects: asked.flatMap(([, { names }]) => names).slice(0, 100),
@@ -239,8 +228,7 @@ const machineTypesIn = (labels: Readonly<Record<string, string>> = {}): readonly
     .filter((key) => key.startsWith(machineTypeLabel))
     .map((key) => key.slice(machineTypeLabel.length))
 
-const notOffered = (type: string, { count, names }: Named): Finding => ({
-  id: 'machine-types',
+const notOffered = (type: string, { count, names }: Named): Found => ({
   level: 'warning',
   summary: `no node has the machine type ${type} of ${counted(count, 'running VM')} (${someOf(names, count)}): from v1.6 on they can neither migrate nor restart`,
   objects: names,
@@ -294,8 +282,7 @@ function isDropped(type: string, question: Question): boolean {
   )
 }
 
-const dropped = (type: string, { count, names }: Named, { target, releases }: Question): Finding => ({
-  id: 'machine-types',
+const dropped = (type: string, { count, names }: Named, { target, releases }: Question): Found => ({
   level: 'warning',
   summary: `QEMU ${target && hypervisorOf(target, releases)?.qemu} of ${target?.text} no longer has the machine type ${type}, and ${counted(count, 'running VM', ['has', 'have'])} it (${someOf(names, count)}): they can neither migrate nor restart`,
   objects: names,
@@ -303,9 +290,7 @@ const dropped = (type: string, { count, names }: Named, { target, releases }: Qu
 })
 
 /** Images that were fixed by a digest of their own come by their tag from v1.7 on. */
-export const operatorEnvironment = check({
-  id: 'operator-environment',
-  group: 'installation',
+export const operatorEnvironment = installationCheck('operator-environment', {
   title: 'the target reads every setting of virt-operator',
   unchecked: 'the settings of virt-operator were not checked',
   needs: ['operators'],
@@ -327,7 +312,6 @@ export const operatorEnvironment = check({
     const names = pinned.map(({ env }) => env).filter((env) => env.endsWith('_SHASUM'))
     if (names.length === 0) return undefined
     return {
-      id: 'operator-environment',
       level: 'warning',
       summary: `${shift.summary}; ${brought.length > 0 ? 'the manifest' : 'virt-operator'} has ${someOf(names)}: the target ignores them and pulls these images by tag`,
       objects: names,
@@ -353,9 +337,7 @@ const screenshotRole = {
 }
 
 /** Who may edit VMs could also look at their screens. */
-export const screenshotRights = check({
-  id: 'screenshot-rights',
-  group: 'rights',
+export const screenshotRights = rightsCheck('screenshot-rights', {
   title: 'no user loses the right to take screenshots of VMs',
   unchecked: 'the right to take screenshots of VMs was not checked',
   needs: ['kubevirts'],
@@ -371,7 +353,6 @@ export const screenshotRights = check({
       ({ namespace, name }) => `${namespace === undefined ? '' : `${namespace}/`}${name}`,
     )
     return {
-      id: 'screenshot-rights',
       level: 'warning',
       summary: `${shift.summary}: ${counted(bound.length, 'binding', ['gives', 'give'])} this right (${someOf(names)}): their users can no longer take screenshots of VMs`,
       objects: bound
@@ -389,9 +370,7 @@ export const screenshotRights = check({
 })
 
 /** Devices of networks that virt-controller asked for by itself. */
-export const networkResources = check({
-  id: 'network-resources',
-  group: 'workloads',
+export const networkResources = workloadCheck('network-resources', {
   title: 'no network of a VM needs a device that the target does not ask for',
   unchecked: 'the devices of networks were not checked',
   needs: ['instances'],
@@ -410,7 +389,6 @@ export const networkResources = check({
     const vms = used.reduce((sum, { name }) => sum + (networks.get(name)?.count ?? 0), 0)
     const named = used.flatMap(({ name }) => networks.get(name)?.names ?? [])
     return {
-      id: 'network-resources',
       level: 'warning',
       summary: `${shift.summary}; ${counted(vms, 'running VM', ['has', 'have'])} such a network (${someOf(named, vms)}): ${someOf(used.map(({ name, resource }) => `${name} asks for ${resource}`))}. Without the injector they start without the device`,
       objects: named.slice(0, 100),

@@ -1,15 +1,15 @@
 import { itemsOf } from '../../kube/known.ts'
 import { enters } from '../../releases/release-path.ts'
-import { type Check, hopOf, type Question, check, type Finding } from '../check-definition.ts'
+import { type Check, hopOf, type Question, checksOf, type Found } from '../check-definition.ts'
 import { someOf } from '../../kube/text.ts'
 import { holds, rightsBetween, rightsIn } from '../../kube/access-rights.ts'
 import type { Role } from '../../kube/kinds/extension-kinds.ts'
 import type { KubeObject } from '../../kube/object.ts'
 
+const rightsCheck = checksOf('rights')
+
 /** Contract "Rights": one question per verb of the method's role; what is optional costs words, not the upgrade. */
-export const rights = check({
-  id: 'rights',
-  group: 'rights',
+export const rights = rightsCheck('rights', {
   title: 'you have all the rights that this needs',
   unchecked: 'your permissions were not checked',
   findings: ['rights-optional'],
@@ -32,7 +32,6 @@ export const rights = check({
 
 const blocking = (missing: readonly string[], question: Question) =>
   ({
-    id: 'rights',
     level: 'blocker',
     summary: `you may not: ${someOf(missing)}`,
     objects: missing,
@@ -64,9 +63,7 @@ const rolesCheck = {
 } as const
 
 /** An operator may only grant what it holds itself, and a tag gives it no rights (facts 2.2, lab 13). The target's own operator came with them. */
-export const operatorRights = check({
-  id: 'operator-rights',
-  group: 'rights',
+export const operatorRights = rightsCheck('operator-rights', {
   title: 'virt-operator has the rights that the target needs',
   unchecked: 'the permissions of virt-operator were not compared',
   needs: ['operatorRoles'],
@@ -82,7 +79,6 @@ export const operatorRights = check({
     if (lacks.length === 0) return []
     return [
       {
-        id: 'operator-rights',
         level: 'blocker',
         summary: `virt-operator lacks ${lacks.length} permissions that ${target?.text} needs, so KubeVirt would end Available=False: ${lacks.slice(0, 3).join(', ')}`,
         objects: lacks,
@@ -94,7 +90,6 @@ export const operatorRights = check({
 
 const notCompared = (question: Question) =>
   ({
-    id: 'operator-rights',
     level: 'info',
     summary: `the permissions of virt-operator were not compared: kvup has no manifest of ${question.target?.text}`,
     remedy: withManifest(question),
@@ -108,9 +103,7 @@ function withManifest({ target, asked }: Question): readonly string[] {
 }
 
 /** Roles are the target's before any pod is, and nobody keeps the old rights meanwhile (night C3, facts 2.7). */
-export const rbacDiff = check({
-  id: 'rbac-diff',
-  group: 'rights',
+export const rbacDiff = rightsCheck('rbac-diff', {
   title: 'no component loses a right before it is replaced',
   unchecked: 'permissions were not compared',
   needs: ['operatorRoles'],
@@ -121,11 +114,10 @@ export const rbacDiff = check({
   assess: (question) => [...lostByComponents(question), lostByOperator(question)],
 })
 
-function lostByComponents(question: Question): readonly Finding[] {
+function lostByComponents(question: Question): readonly Found[] {
   const hop = hopOf(question)
   const lost = question.releases.lostRights?.filter((one) => hop && enters(hop, one.in)) ?? []
   return lost.map(({ component, what }) => ({
-    id: 'rbac-diff',
     level: 'info',
     summary: `${component} of ${hop?.from.text} loses "${what}" with the roles of ${hop?.to.text}, before it is replaced: its log says "forbidden" until then`,
     objects: [`${component}: ${what}`],
@@ -136,13 +128,12 @@ function lostByComponents(question: Question): readonly Finding[] {
 }
 
 /** The operator holds what its components hold: what it loses, one of them may lose too. */
-function lostByOperator(question: Question): Finding | undefined {
+function lostByOperator(question: Question): Found | undefined {
   const { manifest, target } = question
   if (manifest === undefined) return undefined
   const { gained, lost, narrowed } = operatorChange(manifest, question)
   if (lost.length + narrowed.length === 0) return undefined
   return {
-    id: 'rbac-diff',
     level: 'info',
     summary: `the manifest of ${target?.text} gives virt-operator ${countedRights(gained)} and takes ${lost.length}${goneText(lost, narrowed)}`,
     objects: [

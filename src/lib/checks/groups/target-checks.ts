@@ -1,7 +1,7 @@
 import { setField } from '../field-remedy.ts'
 import { operatorRule, pinnedTagRule } from '../../releases/hop-findings.ts'
 import { type Version, versionOf } from '../../releases/release-versions.ts'
-import { type Question, check, type Finding, lacksRelease } from '../check-definition.ts'
+import { type Question, checksOf, type Found, lacksRelease } from '../check-definition.ts'
 import type { ImageProbe } from '../../kubevirt/full-snapshot.ts'
 import { itemsOf } from '../../kube/known.ts'
 import { someOf } from '../../kube/text.ts'
@@ -11,10 +11,10 @@ import { noWayBack } from '../../kubevirt/stored-versions.ts'
 import { reaches } from '../../releases/release-path.ts'
 import type { Releases } from '../../releases/releases.ts'
 
+const installationCheck = checksOf('installation')
+
 /** Which operator may install which version by which method (facts 2.2, night U2). */
-export const operatorNotOlder = check({
-  id: 'operator-not-older',
-  group: 'installation',
+export const operatorNotOlder = installationCheck('operator-not-older', {
   title: 'virt-operator can install this version by this method',
   unchecked: 'the version of virt-operator was not checked',
   findings: ['operator-unknown', 'operator-runs-own-strategy', 'operator-goes-back', 'pinned-tag'],
@@ -30,7 +30,7 @@ export const operatorNotOlder = check({
   },
 })
 
-const unknown = (namespace: string): Finding => ({
+const unknown = (namespace: string): Found => ({
   id: 'operator-unknown',
   level: 'blocker',
   summary:
@@ -42,7 +42,7 @@ const unknown = (namespace: string): Finding => ({
 const leavesOperator: ReadonlySet<Question['method']> = new Set(['image-tag', 'olm'])
 
 /** A tag that says what the operator would do anyway is taken out for the roll, and matters no more. */
-function pinnedTag({ installation, method, target }: Question): readonly Finding[] {
+function pinnedTag({ installation, method, target }: Question): readonly Found[] {
   const { imageTag, imageRegistry, operator } = installation
   const asOperator =
     imageTag === operator?.version && (imageRegistry ?? operator?.registry) === operator?.registry
@@ -52,9 +52,7 @@ function pinnedTag({ installation, method, target }: Question): readonly Finding
 }
 
 /** Images that the operator's environment fixes win over imageTag (facts 2.1). */
-export const imagesPinned = check({
-  id: 'images-pinned',
-  group: 'installation',
+export const imagesPinned = installationCheck('images-pinned', {
   title: 'the operator chooses its images by their tag',
   unchecked: 'the images that virt-operator uses were not checked',
   needs: ['operators'],
@@ -64,7 +62,6 @@ export const imagesPinned = check({
     const pinned = installation.operator?.pinned ?? []
     if (method !== 'image-tag' || pinned.length === 0) return undefined
     return {
-      id: 'images-pinned',
       level: 'blocker',
       summary: `the environment of virt-operator sets ${pinned.map(({ env }) => env).join(', ')}: imageTag changes the recorded version, not the images`,
       objects: pinned.map(({ env, image }) => `${env}=${image}`),
@@ -74,9 +71,7 @@ export const imagesPinned = check({
 })
 
 /** Every image of the target, on one node of each pool, by pods that `--probe-images` makes (night C6). */
-export const imagesPullable = check({
-  id: 'images-pullable',
-  group: 'installation',
+export const imagesPullable = installationCheck('images-pullable', {
   title: 'every image of the target can be pulled',
   unchecked: 'the images of the target were not tried',
   findings: ['images-not-tried'],
@@ -105,11 +100,10 @@ function alike(probes: readonly ImageProbe[], is: ImageProbe['is']): readonly (r
 const levelOf = (probes: readonly ImageProbe[]) =>
   probes.some(({ needed }) => needed) ? ('blocker' as const) : ('warning' as const)
 
-function refused(probes: readonly ImageProbe[], question: Question): Finding {
+function refused(probes: readonly ImageProbe[], question: Question): Found {
   const [{ image = '', why = '' } = {}] = probes
   const asked = unique(probes.flatMap(({ node }) => node ?? []))
   return {
-    id: 'images-pullable',
     level: levelOf(probes),
     summary: `${someOf(asked)} cannot pull ${image} (${forWhat(probes)}): ${why}${words(probes)}`,
     objects: objectsOf(probes),
@@ -121,7 +115,7 @@ function refused(probes: readonly ImageProbe[], question: Question): Finding {
   }
 }
 
-function untried(probes: readonly ImageProbe[]): Finding {
+function untried(probes: readonly ImageProbe[]): Found {
   const [{ image, why = '', node } = {}] = probes
   const what = image === undefined || node === undefined ? forWhat(probes) : `${image} on ${node}`
   return {
@@ -176,10 +170,8 @@ function publicName(image: string, of: readonly string[]): string {
 }
 
 /** A version that is still stored cannot be dropped, nor be one that the target does not have yet (facts 1.6); the update hangs with DeploymentFailed. */
-export const crdStoredVersions = check({
-  id: 'crd-stored-versions',
+export const crdStoredVersions = installationCheck('crd-stored-versions', {
   findings: ['no-way-back'],
-  group: 'installation',
   title: 'the CRDs store no version that the target lacks',
   unchecked: 'the stored versions of the CRDs were not checked',
   needs: ['crds'],
@@ -222,10 +214,9 @@ function missingIn(
   return brought === undefined ? [] : (status?.storedVersions ?? []).filter((name) => !brought.includes(name))
 }
 
-function finding(crd: CustomResourceDefinition, stored: readonly string[], target: Version): Finding {
+function finding(crd: CustomResourceDefinition, stored: readonly string[], target: Version): Found {
   const { name } = crd.metadata
   return {
-    id: 'crd-stored-versions',
     level: 'blocker',
     summary: `${name} has objects stored as ${stored.join(' and ')}, which ${target.text} drops: the API server refuses the new CRD, and the update hangs`,
     objects: [`customresourcedefinition/${name}`],

@@ -1,11 +1,11 @@
 import {
-  type Finding,
+  type Found,
   hopPath,
   instancesOf,
   isPausedByKvup,
   lacksVersion,
   type Question,
-  check,
+  checksOf,
   hopOf,
   type Check,
   affected,
@@ -35,10 +35,10 @@ import { quantity } from '../../kube/quantity.ts'
 import type { BlockingBudget } from '../../kubevirt/blocking-budgets.ts'
 import { shellWord } from '../../kube/shell-line.ts'
 
+const workloadCheck = checksOf('workloads')
+
 /** One VM that runs twice damages its disk; an entry may also be a stale one (facts 8: #15373, #18670, #12773). */
-export const twoLaunchers = check({
-  id: 'two-launchers',
-  group: 'workloads',
+export const twoLaunchers = workloadCheck('two-launchers', {
   title: 'no VM has two virt-launchers without a migration',
   unchecked: 'VMs with two virt-launchers were not looked for',
   needs: ['instances'],
@@ -49,7 +49,6 @@ export const twoLaunchers = check({
     if (count === 0) return undefined
     const [namespace = '', name = ''] = first.split('/')
     return {
-      id: 'two-launchers',
       level: 'blocker',
       summary: `${counted(count, 'VM', ['has', 'have'])} two active virt-launcher pods and no migration (${someOf(names, count)}): a VM that runs twice damages its disk`,
       objects: names,
@@ -71,9 +70,7 @@ interface Launcher {
 }
 
 /** Upstream tests migrations from the minor before only (night C1). */
-export const launcherAge = check({
-  id: 'launcher-age',
-  group: 'workloads',
+export const launcherAge = workloadCheck('launcher-age', {
   title: 'no VM runs on a virt-launcher two minors or a year before the target',
   unchecked: 'the age of virt-launchers was not checked',
   needs: ['instances', 'deployments'],
@@ -167,14 +164,13 @@ function tooOld(
   launchers: readonly Launcher[],
   { target, releases }: Question,
   { sentence, remedy }: LauncherHint,
-): Finding | undefined {
+): Found | undefined {
   if (!target) return undefined
   const old = launchers.filter(({ version }) => version && isTooOld(version, target, releases))
   if (old.length === 0) return undefined
   const total = old.reduce((sum, { count }) => sum + count, 0)
   const images = old.map(({ image }) => image)
   return {
-    id: 'launcher-age',
     level: 'warning',
     summary: `${counted(total, 'VM', ['runs', 'run'])} on a virt-launcher too old to reliably migrate to ${target.text}: ${someOf(old.map(said))}; ${sentence}`,
     objects: images,
@@ -206,11 +202,10 @@ function dayOf(version: Version, { minors }: Releases): number | undefined {
   return day === undefined ? undefined : Date.parse(day)
 }
 
-function untold(launchers: readonly Launcher[]): Finding | undefined {
+function untold(launchers: readonly Launcher[]): Found | undefined {
   if (launchers.length === 0) return undefined
   const total = launchers.reduce((sum, { count }) => sum + count, 0)
   return {
-    id: 'launcher-age',
     level: 'info',
     summary: `the virt-launcher image of ${counted(total, 'VM')} does not show its version: ${someOf(launchers.map(({ image }) => image))}`,
     objects: launchers.map(({ image }) => image),
@@ -234,9 +229,7 @@ function listByLauncher(images: readonly string[]): readonly string[] {
 }
 
 /** VMs that LiveMigrate cannot move (facts 3.5, 3.6). What Evict does to a VM depends on its own evictionStrategy (facts 3.4): that is the finding `evictions`. */
-export const vmsThatStay = check({
-  id: 'vms-that-stay',
-  group: 'workloads',
+export const vmsThatStay = workloadCheck('vms-that-stay', {
   title: 'every running VM can move to the new virt-launcher by itself',
   unchecked: 'VMs that cannot move were not looked for',
   needs: ['instances', 'nodes'],
@@ -251,7 +244,6 @@ export const vmsThatStay = check({
     if (summary === undefined) return undefined
     const { namespace, name } = installation
     return {
-      id: 'vms-that-stay',
       level: 'warning',
       summary,
       objects: tally.notMigratable.names,
@@ -312,9 +304,7 @@ function whyTheyStay(
 }
 
 /** A migration never goes to the host it comes from, and the updater never gives up (facts 3.3 and 8: #16353). */
-export const twoNodes = check({
-  id: 'two-nodes',
-  group: 'workloads',
+export const twoNodes = workloadCheck('two-nodes', {
   title: 'VMs have a second node to migrate to',
   unchecked: 'a second node for VMs was not looked for',
   needs: ['nodes', 'instances'],
@@ -324,7 +314,6 @@ export const twoNodes = check({
     if (count >= 2 || running === 0) return undefined
     const stay = onlyMigrating(question)
     return {
-      id: 'two-nodes',
       level: 'warning',
       summary: `${counted(count, 'node')} can take VMs: no migration can succeed, and ${counted(running, 'running VM', ['keeps', 'keep'])} the old virt-launcher until a restart${stay === 0 ? '' : `; ${counted(stay, 'VM', ['has', 'have'])} evictionStrategy LiveMigrate: a drain of the node, and so an update of the platform, waits forever`}`,
       remedy: [
@@ -357,9 +346,7 @@ function placesForVms({ snapshot }: Question): number {
 }
 
 /** Budgets of users over launcher pods: each drain of their nodes is refused, and the update of a node pool waits for it (kubevirt issue 18063). */
-const disruptionBudgets = check({
-  id: 'disruption-budgets',
-  group: 'workloads',
+const disruptionBudgets = workloadCheck('disruption-budgets', {
   title: 'no PodDisruptionBudget refuses every eviction of VMs',
   unchecked: 'PodDisruptionBudgets were not checked',
   needs: ['budgets'],
@@ -373,13 +360,12 @@ function blocksDrains({
   message,
   maxUnavailable,
   healthy,
-}: BlockingBudget): Finding {
+}: BlockingBudget): Found {
   const why = isUncounted
     ? `maxUnavailable does not work for virt-launchers (${message ?? 'SyncFailed'}), only minAvailable does`
     : 'it allows no fewer pods than there are'
   const [place, budget] = [shellWord(namespace), shellWord(name)]
   return {
-    id: 'disruption-budgets',
     level: 'warning',
     summary: `PodDisruptionBudget ${namespace}/${name} allows no eviction of its virt-launchers, so drains of their nodes wait forever: ${why}`,
     objects: [`poddisruptionbudget/${namespace}/${name}`],
@@ -402,9 +388,7 @@ function countedBudget(namespace: string, name: string, minAvailable: number): s
 }
 
 /** A migration has a second launcher pod beside the first, and both count (facts 3.3 and 8: #14957). */
-export const migrationQuota = check({
-  id: 'migration-quota',
-  group: 'workloads',
+export const migrationQuota = workloadCheck('migration-quota', {
   title: 'no ResourceQuota refuses the second pod of a migration',
   unchecked: 'ResourceQuotas were not checked',
   needs: ['quotas', 'instances'],
@@ -414,7 +398,6 @@ export const migrationQuota = check({
     if (!first) return undefined
     const { namespace, name } = first.quota.metadata
     return {
-      id: 'migration-quota',
       level: 'warning',
       summary: `${counted(broken.length, 'ResourceQuota', ['leaves', 'leave'])} no room for a migration: ${someOf(broken.map(({ text }) => text))}`,
       objects: broken.map(
@@ -453,9 +436,7 @@ function breach(quota: ResourceQuota, question: Question): { quota: ResourceQuot
 }
 
 /** The workload updater carries them out, so they wait while an upgrade holds it (facts 5 and 8: #17329). */
-export const pendingChanges = check({
-  id: 'pending-changes',
-  group: 'workloads',
+export const pendingChanges = workloadCheck('pending-changes', {
   title: 'no change of CPU, memory or volumes is pending',
   unchecked: 'pending changes of VMs were not looked for',
   needs: ['instances'],
@@ -464,7 +445,6 @@ export const pendingChanges = check({
     if (count === 0) return undefined
     const held = !question.installation.workloadUpdateMethods.includes('LiveMigrate')
     return {
-      id: 'pending-changes',
       level: 'warning',
       summary: `${counted(count, 'VM', ['waits', 'wait'])} for a change of CPU, memory or volumes (${someOf(names, count)}): ${
         held
@@ -478,9 +458,7 @@ export const pendingChanges = check({
 })
 
 /** A VM whose node is the only one that fits runs, and can neither migrate nor start elsewhere (kubevirt issue 14813). */
-export const vmsWithoutAnotherNode = check({
-  id: 'vms-without-another-node',
-  group: 'workloads',
+export const vmsWithoutAnotherNode = workloadCheck('vms-without-another-node', {
   title: 'every running VM with a node selector has a second node',
   unchecked: 'node selectors of VMs were not checked',
   needs: ['instances', 'nodes'],
@@ -518,7 +496,7 @@ function askedOf({ labels }: PlacedVms, nodes: readonly Node[]): PlacedVms['labe
 const hasLabel = ({ metadata }: Node, [key, value]: readonly [string, string | undefined]): boolean =>
   value === undefined ? Object.hasOwn(metadata.labels ?? {}, key) : metadata.labels?.[key] === value
 
-function stuck({ labels, node, vms: { count, names } }: PlacedVms, nodes: readonly Node[]): Finding {
+function stuck({ labels, node, vms: { count, names } }: PlacedVms, nodes: readonly Node[]): Found {
   const asked = Object.entries(labels)
   const missing = asked.filter((label) => !nodes.some((one) => hasLabel(one, label)))
   const isMissing = missing.length > 0
@@ -529,7 +507,6 @@ function stuck({ labels, node, vms: { count, names } }: PlacedVms, nodes: readon
   const [first = ''] = names
   const [namespace = '', name = ''] = first.split('/')
   return {
-    id: 'vms-without-another-node',
     level: 'warning',
     summary: `${counted(count, 'running VM', ['finds', 'find'])} no other node (${someOf(names, count)}): ${why} ${told.join(' and ')}. ${count === 1 ? 'It' : 'They'} can neither migrate nor start ${isMissing ? 'again' : 'elsewhere'}`,
     objects: names,
@@ -541,9 +518,7 @@ function stuck({ labels, node, vms: { count, names } }: PlacedVms, nodes: readon
 }
 
 /** Which volumes v1.9 unplugs: those that a running VM has and its VM object does not name (kubevirt vm.go, DeclarativeHotplugVolumes). */
-export const hotpluggedVolumes = check({
-  id: 'hotplugged-volumes',
-  group: 'workloads',
+export const hotpluggedVolumes = workloadCheck('hotplugged-volumes', {
   title: 'the VM object names every volume that is hotplugged into a running VM',
   unchecked: 'hotplugged volumes were not checked',
   needs: ['instances', 'vms'],
@@ -562,7 +537,6 @@ export const hotpluggedVolumes = check({
     const lost = [...instancesOf(question).hotplugged].filter((volume) => !named?.has(volume))
     if (lost.length === 0) return undefined
     return {
-      id: 'hotplugged-volumes',
       level: target === undefined ? 'info' : 'warning',
       summary: `v1.9${ofHyperConverged ? ', which HyperConverged 1.19 brings,' : ''} turns DeclarativeHotplugVolumes on and unplugs ${counted(lost.length, 'volume')} from running VMs (${someOf(lost)}): they were plugged into the VMI, but are not in the VM`,
       objects: lost.slice(0, 100),
@@ -592,9 +566,7 @@ function staysEphemeral(installation: Question['installation']): boolean {
 }
 
 /** An upgrade was seen to add VMs to this list; what is in it today was there before (facts 5 and 8: #16719). */
-const restartRequired = check({
-  id: 'restart-required',
-  group: 'workloads',
+const restartRequired = workloadCheck('restart-required', {
   title: 'no VM waits for a restart',
   unchecked: 'VMs that wait for a restart were not looked for',
   needs: ['vms'],
@@ -602,7 +574,6 @@ const restartRequired = check({
     const waiting = itemsOf(snapshot.vms)[0]?.restartRequired
     if (!waiting || waiting.count === 0) return undefined
     return {
-      id: 'restart-required',
       level: 'info',
       summary: `${counted(waiting.count, 'VM', ['is', 'are'])} RestartRequired today (${someOf(waiting.names, waiting.count)}): those that are added during the upgrade come from it`,
       objects: waiting.names,
@@ -614,9 +585,7 @@ const restartRequired = check({
 })
 
 /** Names of the migrations that the workload updater makes, and of their pods, grow from the VM's. */
-const longNames = check({
-  id: 'long-names',
-  group: 'workloads',
+const longNames = workloadCheck('long-names', {
   title: 'the names of VMs leave room for the suffix of a migration',
   unchecked: 'the names of VMs were not checked',
   needs: ['instances'],
@@ -624,7 +593,6 @@ const longNames = check({
     const { count, names } = instancesOf(question).longNames
     if (count === 0) return undefined
     return {
-      id: 'long-names',
       level: 'warning',
       summary: `${counted(count, 'VM', ['has', 'have'])} a name of more than 47 characters: ${someOf(names, count)}. Their migrations may fail, because labels made of the name are too long`,
       objects: names,

@@ -6,6 +6,7 @@ import {
   type Paint,
   type Rows,
   type RowsView,
+  eventDocument,
   seal,
   type SealedDocument,
   type Size,
@@ -15,6 +16,7 @@ import { onSingleLine } from '../../kube/text.ts'
 import { jsonLine, jsonText, type OutputFormat, templateError } from './output-format.ts'
 import { escapeUnsafe, inLocale, printedLine, sanitise, sanitiseDeep, sanitiseLine } from '../terminal.ts'
 import type { RunEvent } from '../../engine/step.ts'
+import type { Making } from './reports.ts'
 import type { PageLines } from '../progress/progress-output.ts'
 import { table, tableInParts } from '../table.ts'
 import { timeOfDay } from '../age.ts'
@@ -81,6 +83,7 @@ export interface Answering {
   failureKind: string
   /** What was called: `kvup upgrade`. */
   command: string
+  making: Making
   /** `-q`: of what is judged the verdict alone. */
   isQuiet: boolean
 }
@@ -147,11 +150,6 @@ function viewAnswer(how: Answering): Answer {
     give: (given) => draw((columns) => shown(given, { ...how.size(), columns })),
     end: () => undefined,
   }
-}
-
-/** An event as a document of its own: its kind becomes `event`. */
-function eventDocument({ kind, ...rest }: RunEvent | Observation): object {
-  return { apiVersion: 'kvup.io/v1alpha1', kind: 'Event', event: kind, ...rest }
 }
 
 /** What is observed again and again, but for its time, is told once. */

@@ -1,7 +1,11 @@
-/**
- * Reading of documents that somebody hands in: whatever is of another type than kvup writes counts as absent, so that no file makes a report fail halfway.
- */
+/** Reading of documents of any kind: whatever is of another type than is looked for counts as absent, so that no report fails halfway. */
 export type Fields = Readonly<Record<string, unknown>>
+
+/** What a report is made of: a document of kvup, and the events of its run. */
+export interface ReportSource {
+  document: Fields & { kind: string }
+  events: readonly Fields[]
+}
 
 const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value)

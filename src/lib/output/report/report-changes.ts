@@ -1,8 +1,7 @@
 import type { DryRunChange } from '../../engine/dry-run-change.ts'
 import { diffText, stepDiff } from '../views/dry-run.ts'
-import { type Fields, fieldsOf, laterEntries, listOf, textOf, timeOf } from './fields.ts'
+import { type Fields, fieldsOf, laterEntries, listOf, textOf, timeOf, type ReportSource } from './fields.ts'
 import { titleOf } from './lanes.ts'
-import type { ReportSource } from './report-source.ts'
 
 /** What a step changed or would change. */
 export interface ReportChange {

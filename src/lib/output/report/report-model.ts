@@ -1,23 +1,45 @@
 import { spanText } from '../../kube/duration.ts'
 import type { Entry } from '../../engine/journal.ts'
-import type { Document } from '../printer.ts'
 import type { Verdict } from '../formats/verdicts.ts'
 import { outcomeWords } from '../views/rehearsal.ts'
 import { count } from '../text.ts'
-import { type Fields, fieldsOf, listOf, numberOf, placedName, textOf, textsOf, timeOf } from './fields.ts'
+import {
+  type Fields,
+  fieldsOf,
+  listOf,
+  numberOf,
+  placedName,
+  textOf,
+  textsOf,
+  timeOf,
+  type ReportSource,
+} from './fields.ts'
 import { type ReportChange, changesOf } from './report-changes.ts'
 import { clustersOf } from './report-clusters.ts'
 import { acceptedTable, findingsOf, type ReportFinding } from './report-findings.ts'
 import { isOfTwin, type Note, notesOf, noWayBackIn } from './report-notes.ts'
-import { reportKinds, type ReportSource } from './report-source.ts'
 import { rehearsedTable, type ReportTable } from './report-table.ts'
 import { verdictIn } from './report-verdict.ts'
 
-/** `kvup.io/v1alpha1 Report`: what a page or a ticket says of a document. */
-export interface Report extends Document {
-  kind: 'Report'
-  /** Kind of the document. */
-  of: string
+/** What a person calls the documents that there is a report of. */
+const reportKinds: Readonly<Record<string, string>> = {
+  CheckReport: 'Check',
+  UpgradePlan: 'Upgrade plan',
+  EusPlan: 'Plan of an EUS upgrade',
+  Rehearsal: 'Rehearsal',
+  UpgradeReport: 'Upgrade',
+  EusReport: 'EUS upgrade',
+  WorkloadsUpdate: 'Update of VMs',
+  VmRestarts: 'Restarts of VMs',
+  FleetCheck: 'Check of a fleet',
+  FleetPlan: 'Fleet plan',
+  FleetStatus: 'Fleet',
+  History: 'KubeVirt, run',
+  Error: 'Failed command',
+}
+
+/** What a page or a ticket says of a document. */
+export interface Report {
   title: string
   verdict: Verdict
   /** What has to be known before the rest is believed: that it was cut, for example. */
@@ -31,21 +53,16 @@ export interface Report extends Document {
   changes: readonly ReportChange[]
   /** Whatever else the document says in sentences. */
   notes: readonly Note[]
-  /** Secrets and hosts are left out. */
-  redacted: boolean
 }
 
 /** Everything but the table of VMs and the timeline, which only a page has. Pure. */
-export function reportOf(source: ReportSource, { redacted }: { redacted: boolean }): Report {
-  const { document, events } = source
-  const verdict = verdictIn(source)
+export function reportOf(source: ReportSource): Report {
+  const { document } = source
+  const verdict = verdictIn(document)
   return {
-    apiVersion: 'kvup.io/v1alpha1',
-    kind: 'Report',
-    of: document.kind,
-    title: titleOf(document, events),
+    title: titleOf(document),
     verdict,
-    remarks: remarksOf(source),
+    remarks: remarksOf(document),
     next: nextOrNothing(document, verdict),
     facts: factsOf(document),
     findings: findingsOf(document),
@@ -54,15 +71,11 @@ export function reportOf(source: ReportSource, { redacted }: { redacted: boolean
     ),
     changes: changesOf(source),
     notes: notesOf(document),
-    redacted,
   }
 }
 
-function titleOf(document: ReportSource['document'], events: readonly Fields[]): string {
+function titleOf(document: ReportSource['document']): string {
   const what = whatOf(document)
-  const started = events.find(({ event }) => event === 'run-started')
-  if (document.kind === 'Events' || document.kind === 'Error')
-    return textOf(started?.['title']) ?? textOf(started?.['procedure']) ?? what
   const [run] = listOf(document['runs'])
   const { from, to } = document.kind === 'History' ? fieldsOf(run) : document
   const kubevirt = fieldsOf(document['kubevirt'])
@@ -82,17 +95,9 @@ function whatOf(document: ReportSource['document']): string {
 }
 
 /** Journals lose entries, and runs are killed: whoever reads has to know. */
-function remarksOf({ document, events, remarks = [] }: ReportSource): readonly string[] {
-  const isCut = events.length > 0 && !events.some(({ event }) => event === 'run-started')
+function remarksOf(document: ReportSource['document']): readonly string[] {
   const notes = [
-    ...(document.kind === 'Events'
-      ? [
-          'The file ends before the run does: its last document is missing. Below is what was written until then. See kvup status and kvup history for the rest.',
-        ]
-      : []),
-    ...remarks,
     ...noWayBackIn(document),
-    ...(isCut ? ['The beginning of this run is not in the file.'] : []),
     ...(document['status'] === 'partial' ? ['This document is partial: not everything could be read.'] : []),
   ]
   if (isOfTwin(document)) return [twinRemark(document), ...notes]

@@ -1,3 +1,4 @@
+import type { ReportSource } from './fields.ts'
 import { createHash } from 'node:crypto'
 import { spanText } from '../../kube/duration.ts'
 import { isCommand } from '../../kube/shell-line.ts'
@@ -6,8 +7,7 @@ import { type Bar, clockText, rowsOf, type Timeline, withoutName } from './lanes
 import { Markup, markup } from './markup.ts'
 import { pageStyle } from './page-style.ts'
 import { levelWords, type ReportFinding } from './report-findings.ts'
-import type { Report } from './report-model.ts'
-import type { ReportSource } from './report-source.ts'
+import { type Report, reportOf } from './report-model.ts'
 import type { ReportTable } from './report-table.ts'
 import { timelineOf } from './timeline.ts'
 import { timelineSvg } from './timeline-svg.ts'
@@ -16,12 +16,16 @@ import { vmTableOf } from './vm-table.ts'
 /** Made with what, and when. */
 export interface Maker {
   version: string
-  at: Date
+  /** RFC 3339. */
+  at: string
+  /** Secrets and hosts are left out. */
+  redacted: boolean
 }
 
 /** One page with all of it. No script is in it, it asks for nothing from elsewhere, and what is in the document is text everywhere. */
-export const reportPage = (report: Report, source: ReportSource, maker: Maker): string =>
-  markup`<!doctype html>
+export function reportPage(source: ReportSource, maker: Maker): string {
+  const report = reportOf(source)
+  return markup`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -38,6 +42,7 @@ ${bodyOf(report, source, maker)}
 </body>
 </html>
 `.text
+}
 
 const style = new Markup(`<style>${pageStyle}</style>`)
 
@@ -74,11 +79,11 @@ ${body}
 </section>
 `,
 )}</main>
-<footer><p>Made by kvup ${maker.version} on ${maker.at.toISOString().slice(0, 19).replace('T', ' ')} UTC. ${report.redacted ? redactedText : fullText}</p></footer>`
+<footer><p>Made by kvup ${maker.version} on ${maker.at.slice(0, 19).replace('T', ' ')} UTC. ${maker.redacted ? redactedText : fullText}</p></footer>`
 }
 
 const redactedText =
-  'Passwords, values of environment variables, annotations, addresses and names of hosts with a domain are left out; kvup report --full has them. Names of nodes without a domain, of VMs and of namespaces are in it.'
+  'Passwords, values of environment variables, annotations, addresses and names of hosts with a domain are left out; --full has them. Names of nodes without a domain, of VMs and of namespaces are in it.'
 const fullText = 'Nothing was left out of it (--full): it may have passwords and names of hosts.'
 
 /** Shape and word say what the colour says. */

@@ -10,6 +10,7 @@ import {
   textOf,
   textsOf,
   timeOf,
+  type ReportSource,
 } from './fields.ts'
 import {
   type Bar,
@@ -22,7 +23,6 @@ import {
   type Timeline,
   titleOf,
 } from './lanes.ts'
-import type { ReportSource } from './report-source.ts'
 import { becameText, measuredEvents } from './vm-table.ts'
 
 /** VMs beyond this many are drawn as a curve. */

@@ -1,8 +1,7 @@
 import { spanText } from '../../kube/duration.ts'
 import { count } from '../text.ts'
 import { type BarTone, clockText } from './lanes.ts'
-import { type Fields, fieldsOf, listOf, numberOf, textOf, timeOf } from './fields.ts'
-import type { ReportSource } from './report-source.ts'
+import { type Fields, fieldsOf, listOf, numberOf, textOf, timeOf, type ReportSource } from './fields.ts'
 import type { ReportTable } from './report-table.ts'
 
 interface Column {

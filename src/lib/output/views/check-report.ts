@@ -169,11 +169,10 @@ export const clusterText = ({ context, server }: ClusterAddress): string =>
 
 /** ` · newer than kvup's data of 2026-08-22` of a release that its manifest proves; else empty. */
 export function newerText(
-  findings: readonly Pick<ReportedFinding, 'id' | 'level' | 'summary'>[],
+  findings: readonly Pick<ReportedFinding, 'newerThan'>[],
   { mark }: Pick<Paint, 'mark'>,
 ): string {
-  const found = findings.find(({ id, level }) => id === 'release-unknown' && level !== 'not-checked')
-  const [, asOf] = /release data of ([\d-]+)/u.exec(found?.summary ?? '') ?? []
+  const asOf = findings.find(({ newerThan }) => newerThan !== undefined)?.newerThan
   return asOf === undefined ? '' : ` ${mark.dot} newer than kvup's data of ${asOf}`
 }
 

@@ -103,7 +103,9 @@ function headLines(document: Rehearsal, { paint, size }: Style): string[] {
       : unknown === undefined
         ? paint.good(`${paint.mark.done} ${what}`)
         : paint.warn(`${paint.mark.warning} ${what}`),
-    ...(unknown === undefined ? [] : [`  But ${unknown}: the twin plays any number.`]),
+    ...(unknown === undefined || document.outcome === 'blocked'
+      ? []
+      : [`  But ${unknown}: the twin plays any number.`]),
     ...(why
       ? [
           ...why.message.split('\n').map((line) => `  ${line.trim()}`),
@@ -118,9 +120,9 @@ function headLines(document: Rehearsal, { paint, size }: Style): string[] {
   ].flatMap((line) => wrap(line, size.columns))
 }
 
-/** The sentence that the target is no release that kvup knows; undefined where it is one. */
+/** The sentence that the target is no release that kvup knows, whoever accepted that; undefined where it is one. */
 export const unknownTarget = ({ findings = [] }: Partial<Pick<Rehearsal, 'findings'>>): string | undefined =>
-  findings.find(({ id, accepted }) => id === 'release-unknown' && !accepted)?.summary
+  findings.find(({ id }) => id === 'release-unknown')?.summary
 
 /** What the verdict names already is not told twice, nor what was `told` by id. */
 function findingLines(

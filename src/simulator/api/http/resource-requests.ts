@@ -18,7 +18,7 @@ import {
 import type { ServerResponse } from 'node:http'
 import { ApiError } from '../../../lib/kube/errors.ts'
 import { type ApiRequest, type Caller, decide, perform, rulesFor } from '../api-request.ts'
-import { shownAs, selection } from '../list-options.ts'
+import { selection, shownAs } from '../list-options.ts'
 import type { SimKind } from '../kinds/sim-kind.ts'
 import type { Access } from '../../../lib/kube/cluster.ts'
 

@@ -1,60 +1,17 @@
-import {
-  ControllerRevisions,
-  CronJobs,
-  type DaemonSet,
-  DaemonSets,
-  type Deployment,
-  Deployments,
-  Jobs,
-  type Pod,
-  Pods,
-  type ReplicaSet,
-  ReplicaSets,
-} from '../../../lib/kube/kinds/workload-kinds.ts'
-import {
-  type ConfigMap,
-  ConfigMaps,
-  EndpointSlices,
-  type Event,
-  Events,
-  type Lease,
-  Leases,
-  type Namespace,
-  Namespaces,
-  type Node,
-  Nodes,
-  type PodDisruptionBudget,
-  PodDisruptionBudgets,
-  ResourceQuotas,
-  type Secret,
-  Secrets,
-} from '../../../lib/kube/kinds/core-kinds.ts'
-import {
-  ApiServices,
-  ClusterRoleBindings,
-  ClusterRoles,
-  type CustomResourceDefinition,
-  CustomResourceDefinitions,
-  MutatingWebhooks,
-  PriorityClasses,
-  type RoleBinding,
-  RoleBindings,
-  Roles,
-  ServiceAccounts,
-  ValidatingWebhooks,
-  type WebhookConfiguration,
-} from '../../../lib/kube/kinds/extension-kinds.ts'
+import * as kube from '../../kinds.ts'
 import type { KubeObject } from '../../../lib/kube/object.ts'
 import {
   ageColumn,
   ageOf,
+  agePath,
   column,
+  conditionPath,
   daemonSetColumns,
   deploymentColumns,
   field,
   jobColumns,
-  jsonPathColumns,
   nameColumn,
+  pathColumns,
   podColumns,
   replicaSetColumns,
 } from './printer-columns.ts'
@@ -62,14 +19,11 @@ import { at, items, same, text } from '../json.ts'
 import type { FieldError } from '../api-refusal.ts'
 import { builtIn, type Column, custom, type SimKind } from './sim-kind.ts'
 import { kubeVirtVersioning } from './kubevirt-schema.ts'
-import {
-  KubeVirts,
-  VirtualMachineInstanceMigrations,
-  VirtualMachineInstances,
-  VirtualMachines,
-} from '../../../lib/kube/kinds/kubevirt-kinds.ts'
 
 const all = ['all']
+/** Between the name and the age what is its own. */
+const named = (...own: readonly Column[]): readonly Column[] => [nameColumn, ...own, ageColumn]
+const createdColumns = [nameColumn, column('Created At', (o) => o.metadata.creationTimestamp ?? '')]
 const namespacedCore = (kind: string, plural: string) => ({
   apiVersion: 'v1',
   kind,
@@ -79,7 +33,7 @@ const namespacedCore = (kind: string, plural: string) => ({
 
 /** Pods, nodes and what else lives beside workloads. */
 const coreKinds: readonly SimKind[] = [
-  builtIn(Pods, {
+  builtIn(kube.Pods, {
     shortNames: ['po'],
     categories: all,
     status: true,
@@ -87,17 +41,17 @@ const coreKinds: readonly SimKind[] = [
     subresources: ['binding', 'eviction', 'log'],
     columns: podColumns,
     defaults: (object) => {
-      const pod = object as Pod
+      const pod = object as kube.Pod
       pod.status ??= { phase: 'Pending' }
     },
   }),
-  builtIn(Nodes, { shortNames: ['no'], status: true, columns: nodeColumns() }),
-  builtIn(Namespaces, {
+  builtIn(kube.Nodes, { shortNames: ['no'], status: true, columns: nodeColumns() }),
+  builtIn(kube.Namespaces, {
     shortNames: ['ns'],
     status: true,
-    columns: [nameColumn, field('Status', 'status', 'phase'), ageColumn],
+    columns: named(field('Status', 'status', 'phase')),
     defaults: (object) => {
-      const namespace = object as Namespace
+      const namespace = object as kube.Namespace
       namespace.status ??= { phase: 'Active' }
       namespace.metadata.labels = {
         ...namespace.metadata.labels,
@@ -105,70 +59,60 @@ const coreKinds: readonly SimKind[] = [
       }
     },
   }),
-  builtIn(ConfigMaps, {
+  builtIn(kube.ConfigMaps, {
     shortNames: ['cm'],
-    columns: [
-      nameColumn,
-      column('Data', ({ data }: ConfigMap) => Object.keys(data ?? {}).length, 'integer'),
-      ageColumn,
-    ],
+    columns: named(column('Data', ({ data }: kube.ConfigMap) => Object.keys(data ?? {}).length, 'integer')),
     validate: (object, before) => immutableErrors(object, before),
   }),
-  builtIn(Secrets, {
-    columns: [
-      nameColumn,
-      column('Type', ({ type }: Secret) => type ?? 'Opaque'),
-      column('Data', ({ data }: Secret) => Object.keys(data ?? {}).length, 'integer'),
-      ageColumn,
-    ],
+  builtIn(kube.Secrets, {
+    columns: named(
+      column('Type', ({ type }: kube.Secret) => type ?? 'Opaque'),
+      column('Data', ({ data }: kube.Secret) => Object.keys(data ?? {}).length, 'integer'),
+    ),
     defaults: (object) => {
-      const secret = object as Secret
+      const secret = object as kube.Secret
       secret.type ??= 'Opaque'
     },
   }),
-  builtIn(ServiceAccounts, {
+  builtIn(kube.ServiceAccounts, {
     shortNames: ['sa'],
-    columns: [nameColumn, column('Secrets', (o) => items(o, 'secrets').length, 'integer'), ageColumn],
+    columns: named(column('Secrets', (o) => items(o, 'secrets').length, 'integer')),
   }),
   builtIn(namespacedCore('Service', 'services'), {
     shortNames: ['svc'],
     categories: all,
     status: true,
-    columns: [nameColumn, field('Type', 'spec', 'type'), field('Cluster-IP', 'spec', 'clusterIP'), ageColumn],
+    columns: named(field('Type', 'spec', 'type'), field('Cluster-IP', 'spec', 'clusterIP')),
   }),
-  builtIn(EndpointSlices),
-  builtIn(ResourceQuotas, { shortNames: ['quota'], status: true }),
-  builtIn(Events, { shortNames: ['ev'], columns: eventColumns() }),
-  builtIn(Leases, {
-    columns: [nameColumn, column('Holder', ({ spec }: Lease) => spec?.holderIdentity ?? ''), ageColumn],
+  builtIn(kube.EndpointSlices),
+  builtIn(kube.ResourceQuotas, { shortNames: ['quota'], status: true }),
+  builtIn(kube.Events, { shortNames: ['ev'], columns: eventColumns() }),
+  builtIn(kube.Leases, {
+    columns: named(column('Holder', ({ spec }: kube.Lease) => spec?.holderIdentity ?? '')),
   }),
-  builtIn(PodDisruptionBudgets, {
+  builtIn(kube.PodDisruptionBudgets, {
     shortNames: ['pdb'],
     status: true,
     generation: 'spec',
-    columns: [
-      nameColumn,
-      column('Min Available', ({ spec }: PodDisruptionBudget) => spec?.minAvailable ?? 'N/A'),
+    columns: named(
+      column('Min Available', ({ spec }: kube.PodDisruptionBudget) => spec?.minAvailable ?? 'N/A'),
       column('Max Unavailable', (o) =>
         JSON.stringify(at(o, 'spec', 'maxUnavailable') ?? 'N/A').replaceAll('"', ''),
       ),
       column(
         'Allowed Disruptions',
-        ({ status }: PodDisruptionBudget) => status?.disruptionsAllowed ?? 0,
+        ({ status }: kube.PodDisruptionBudget) => status?.disruptionsAllowed ?? 0,
         'integer',
       ),
-      ageColumn,
-    ],
+    ),
   }),
-  builtIn(PriorityClasses, {
+  builtIn(kube.PriorityClasses, {
     shortNames: ['pc'],
     generation: 'spec',
-    columns: [
-      nameColumn,
+    columns: named(
       field('Value', 'value'),
       column('Global-Default', (o) => at(o, 'globalDefault') === true),
-      ageColumn,
-    ],
+    ),
   }),
 ]
 
@@ -176,7 +120,7 @@ function nodeColumns() {
   const role = /^node-role\.kubernetes\.io\/(.+)$/
   return [
     nameColumn,
-    column('Status', ({ spec, status }: Node) => {
+    column('Status', ({ spec, status }: kube.Node) => {
       const ready = status?.conditions?.find((c) => c.type === 'Ready')?.status
       const word = ready === 'True' ? 'Ready' : ready === undefined ? 'Unknown' : 'NotReady'
       return spec?.unschedulable === true ? `${word},SchedulingDisabled` : word
@@ -193,112 +137,103 @@ function nodeColumns() {
 function eventColumns() {
   return [
     column('Last Seen', (o, now) => {
-      const event = o as Event
+      const event = o as kube.Event
       return ageOf(event.lastTimestamp ?? event.eventTime ?? event.metadata.creationTimestamp, now)
     }),
     field('Type', 'type'),
     field('Reason', 'reason'),
     column(
       'Object',
-      ({ involvedObject }: Event) =>
+      ({ involvedObject }: kube.Event) =>
         `${(involvedObject?.kind ?? '').toLowerCase()}/${involvedObject?.name ?? ''}`,
     ),
     field('Message', 'message'),
   ]
 }
 
-function immutableErrors(now: ConfigMap, before: ConfigMap | undefined): FieldError[] {
+const wrong = (where: string, reason: FieldError['reason'], message: string): FieldError[] => [
+  { field: where, reason, message },
+]
+
+function immutableErrors(now: kube.ConfigMap, before: kube.ConfigMap | undefined): FieldError[] {
   if (before?.immutable !== true) return []
   if (same(now.data, before.data) && same(now.binaryData, before.binaryData)) return []
-  return [
-    {
-      field: 'data',
-      reason: 'FieldValueForbidden',
-      message: 'Forbidden: field is immutable when `immutable` is set',
-    },
-  ]
+  return wrong('data', 'FieldValueForbidden', 'Forbidden: field is immutable when `immutable` is set')
 }
 
-function selector(object: Deployment): unknown {
+function selector(object: kube.Deployment): unknown {
   return object.spec?.selector
 }
 
 function selectorErrors(now: KubeObject, before: KubeObject | undefined): FieldError[] {
   if (!before || same(selector(now), selector(before))) return []
-  return [
-    {
-      field: 'spec.selector',
-      reason: 'FieldValueInvalid',
-      message: `Invalid value: ${JSON.stringify(selector(now))}: field is immutable`,
-    },
-  ]
+  const message = `Invalid value: ${JSON.stringify(selector(now))}: field is immutable`
+  return wrong('spec.selector', 'FieldValueInvalid', message)
 }
 
-const categories = ['all']
-
 const appKinds: readonly SimKind[] = [
-  builtIn(Deployments, {
+  builtIn(kube.Deployments, {
     shortNames: ['deploy'],
-    categories,
+    categories: all,
     status: true,
     generation: 'spec-and-annotations',
     columns: deploymentColumns,
     validate: selectorErrors,
     defaults: (object) => {
-      const { spec } = object as Deployment
+      const { spec } = object as kube.Deployment
       if (!spec) return
       spec.replicas ??= 1
       spec.strategy ??= { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: '25%', maxSurge: '25%' } }
     },
   }),
-  builtIn(ReplicaSets, {
+  builtIn(kube.ReplicaSets, {
     shortNames: ['rs'],
-    categories,
+    categories: all,
     status: true,
     generation: 'spec',
     columns: replicaSetColumns,
     validate: selectorErrors,
     defaults: (object) => {
-      const { spec } = object as ReplicaSet
+      const { spec } = object as kube.ReplicaSet
       if (spec) spec.replicas ??= 1
     },
   }),
-  builtIn(DaemonSets, {
+  builtIn(kube.DaemonSets, {
     shortNames: ['ds'],
-    categories,
+    categories: all,
     status: true,
     generation: 'spec',
     columns: daemonSetColumns,
     validate: selectorErrors,
     defaults: (object) => {
-      const { spec } = object as DaemonSet
+      const { spec } = object as kube.DaemonSet
       if (!spec) return
       spec.updateStrategy ??= { type: 'RollingUpdate' }
       if (spec.updateStrategy.type === 'RollingUpdate')
         spec.updateStrategy.rollingUpdate ??= { maxUnavailable: 1 }
     },
   }),
-  builtIn(ControllerRevisions),
-  builtIn(Jobs, { categories, status: true, generation: 'spec', columns: jobColumns }),
-  builtIn(CronJobs, {
+  builtIn(kube.ControllerRevisions),
+  builtIn(kube.Jobs, { categories: all, status: true, generation: 'spec', columns: jobColumns }),
+  builtIn(kube.CronJobs, {
     shortNames: ['cj'],
-    categories,
+    categories: all,
     status: true,
     generation: 'spec',
-    columns: [nameColumn, field('Schedule', 'spec', 'schedule'), ageColumn],
+    columns: named(field('Schedule', 'spec', 'schedule')),
   }),
 ]
 
 const roleColumn = column('Role', (o) => {
-  const { roleRef } = o as RoleBinding
+  const { roleRef } = o as kube.RoleBinding
   return `${roleRef?.kind ?? ''}/${roleRef?.name ?? ''}`
 })
 
-const webhooks = column('Webhooks', (o) => (o as WebhookConfiguration).webhooks?.length ?? 0, 'integer')
+const webhooks = column('Webhooks', (o) => (o as kube.WebhookConfiguration).webhooks?.length ?? 0, 'integer')
 
 /** A version that becomes the stored one is kept in mind beside those that were it before, in the same write. */
 function rememberStored(object: KubeObject): void {
-  const definition = object as CustomResourceDefinition
+  const definition = object as kube.CustomResourceDefinition
   const stored = definition.spec?.versions?.find(({ storage }) => storage)?.name
   const known = definition.status?.storedVersions ?? []
   if (stored === undefined || known.includes(stored)) return
@@ -307,18 +242,12 @@ function rememberStored(object: KubeObject): void {
 
 /** A version that is stored cannot be dropped. */
 function keepsStoredVersions(object: KubeObject): FieldError[] {
-  const { spec, status } = object as CustomResourceDefinition
-  return (status?.storedVersions ?? []).flatMap((name, index) =>
-    spec?.versions?.some((version) => version.name === name)
-      ? []
-      : [
-          {
-            field: `status.storedVersions[${index}]`,
-            reason: 'FieldValueInvalid' as const,
-            message: `Invalid value: "${name}": missing from spec.versions; ${name} was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in ${name} and removes ${name} from status.storedVersions`,
-          },
-        ],
-  )
+  const { spec, status } = object as kube.CustomResourceDefinition
+  return (status?.storedVersions ?? []).flatMap((name, index) => {
+    if (spec?.versions?.some((version) => version.name === name)) return []
+    const message = `Invalid value: "${name}": missing from spec.versions; ${name} was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in ${name} and removes ${name} from status.storedVersions`
+    return wrong(`status.storedVersions[${index}]`, 'FieldValueInvalid', message)
+  })
 }
 
 const question = { verbs: ['create'] }
@@ -330,18 +259,17 @@ const asked = (group: string, kind: string) => ({
 })
 
 const extensionKinds: readonly SimKind[] = [
-  builtIn(CustomResourceDefinitions, {
+  builtIn(kube.CustomResourceDefinitions, {
     shortNames: ['crd', 'crds'],
     status: true,
     generation: 'spec',
     defaults: rememberStored,
     validate: keepsStoredVersions,
-    columns: [nameColumn, column('Created At', (o) => o.metadata.creationTimestamp ?? '')],
+    columns: createdColumns,
   }),
-  builtIn(ApiServices, {
+  builtIn(kube.ApiServices, {
     status: true,
-    columns: [
-      nameColumn,
+    columns: named(
       column('Service', (o) => {
         const service = at(o, 'spec', 'service')
         return service ? `${text(service, 'namespace')}/${text(service, 'name')}` : 'Local'
@@ -351,74 +279,54 @@ const extensionKinds: readonly SimKind[] = [
         if (available?.['status'] === 'True') return 'True'
         return available ? `False (${text(available, 'reason')})` : 'Unknown'
       }),
-      ageColumn,
-    ],
+    ),
   }),
-  builtIn(ValidatingWebhooks, { generation: 'spec', columns: [nameColumn, webhooks, ageColumn] }),
-  builtIn(MutatingWebhooks, { generation: 'spec', columns: [nameColumn, webhooks, ageColumn] }),
+  builtIn(kube.ValidatingWebhooks, { generation: 'spec', columns: named(webhooks) }),
+  builtIn(kube.MutatingWebhooks, { generation: 'spec', columns: named(webhooks) }),
   builtIn(asked('authorization', 'SelfSubjectAccessReview'), question),
   builtIn(asked('authorization', 'SelfSubjectRulesReview'), question),
   builtIn(asked('authentication', 'SelfSubjectReview'), question),
-  builtIn(Roles, { columns: [nameColumn, column('Created At', (o) => o.metadata.creationTimestamp ?? '')] }),
-  builtIn(ClusterRoles, {
-    columns: [nameColumn, column('Created At', (o) => o.metadata.creationTimestamp ?? '')],
+  builtIn(kube.Roles, {
+    columns: createdColumns,
   }),
-  builtIn(RoleBindings, { columns: [nameColumn, roleColumn, ageColumn] }),
-  builtIn(ClusterRoleBindings, { columns: [nameColumn, roleColumn, ageColumn] }),
+  builtIn(kube.ClusterRoles, {
+    columns: createdColumns,
+  }),
+  builtIn(kube.RoleBindings, { columns: named(roleColumn) }),
+  builtIn(kube.ClusterRoleBindings, { columns: named(roleColumn) }),
 ]
 
-const age = { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' }
-const ready = { name: 'Ready', type: 'string', jsonPath: ".status.conditions[?(@.type=='Ready')].status" }
-const phase = { name: 'Phase', type: 'string', jsonPath: '.status.phase' }
-
-function columns(...definitions: Record<string, unknown>[]): readonly Column[] {
-  return [nameColumn, ...jsonPathColumns(definitions)]
-}
-
+const phase = { Phase: '.status.phase' }
+const ready = { Ready: conditionPath('Ready') }
 const versions = ['v1', 'v1alpha3']
 
 /** Names and columns: facts 6. Only VirtualMachineInstance has no status subresource. */
 const kubevirtKinds: readonly SimKind[] = [
-  custom(KubeVirts, {
+  custom(kube.KubeVirts, {
     shortNames: ['kv', 'kvs'],
     versions,
-    columns: columns(age, phase),
+    columns: pathColumns({ ...agePath, ...phase }),
     versioningBy: kubeVirtVersioning,
   }),
-  custom(VirtualMachines, {
+  custom(kube.Vms, {
     shortNames: ['vm', 'vms'],
     versions,
     subresources: ['restart', 'start', 'stop', 'migrate'],
-    columns: columns(age, { name: 'Status', type: 'string', jsonPath: '.status.printableStatus' }, ready),
+    columns: pathColumns({ ...agePath, Status: '.status.printableStatus', ...ready }),
   }),
-  custom(VirtualMachineInstances, {
+  custom(kube.Vmis, {
     shortNames: ['vmi', 'vmis'],
     versions,
     status: false,
-    columns: columns(
-      age,
-      phase,
-      { name: 'IP', type: 'string', jsonPath: '.status.interfaces[0].ipAddress' },
-      { name: 'NodeName', type: 'string', jsonPath: '.status.nodeName' },
-      ready,
-      {
-        name: 'Live-Migratable',
-        type: 'string',
-        jsonPath: ".status.conditions[?(@.type=='LiveMigratable')].status",
-        priority: 1,
-      },
-      {
-        name: 'Paused',
-        type: 'string',
-        jsonPath: ".status.conditions[?(@.type=='Paused')].status",
-        priority: 1,
-      },
+    columns: pathColumns(
+      { ...agePath, ...phase, IP: '.status.interfaces[0].ipAddress', NodeName: '.status.nodeName', ...ready },
+      { 'Live-Migratable': conditionPath('LiveMigratable'), Paused: conditionPath('Paused') },
     ),
   }),
-  custom(VirtualMachineInstanceMigrations, {
+  custom(kube.Migrations, {
     shortNames: ['vmim', 'vmims'],
     versions,
-    columns: columns(phase, { name: 'VMI', type: 'string', jsonPath: '.spec.vmiName' }),
+    columns: pathColumns({ ...phase, VMI: '.spec.vmiName' }),
   }),
 ]
 

@@ -53,10 +53,7 @@ function customKind(definition: KubeObject, store: Store): SimKind | undefined {
 }
 
 /** What no definition says. */
-function carriedOver(
-  known: SimKind | undefined,
-  definition: KubeObject,
-): Pick<SimKind, 'subresources' | 'versioning' | 'versioningBy'> {
+function carriedOver(known: SimKind | undefined, definition: KubeObject) {
   const { subresources = [], versioningBy } = known ?? {}
   const versioning = versioningBy?.(definition) ?? known?.versioning
   return { subresources, ...(versioning && { versioning }), ...(versioningBy && { versioningBy }) }

@@ -1,14 +1,6 @@
+import * as kube from '../../kinds.ts'
 import { at, isJson, items, type Json, text } from '../json.ts'
 import type { Column } from './sim-kind.ts'
-import type {
-  ContainerStatus,
-  DaemonSet,
-  Deployment,
-  Job,
-  Pod,
-  ReplicaSet,
-} from '../../../lib/kube/kinds/workload-kinds.ts'
-import type { KubeObject } from '../../../lib/kube/object.ts'
 
 type Cell = Column['cell']
 
@@ -33,6 +25,31 @@ function shown(value: unknown): string | number | boolean {
   if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return value
   return value === undefined || value === null ? '<none>' : JSON.stringify(value)
 }
+
+/** A column that counts: one number of the object, or 0. */
+const count = (name: string, ...path: readonly string[]): Column =>
+  column(name, (object) => (at(object, ...path) ?? 0) as number, 'integer')
+
+const dates: ReadonlySet<string> = new Set(['Age', 'Since'])
+
+/** The name, and columns of a CustomResourceDefinition by their JSONPath; what is called Age or Since is told as an age, and `wide` ones by `-o wide` only. */
+export function pathColumns(
+  paths: Readonly<Record<string, string>>,
+  wide: Readonly<Record<string, string>> = {},
+): Column[] {
+  const told = (of: Readonly<Record<string, string>>, priority: number): Json[] =>
+    Object.entries(of).map(([name, jsonPath]) => {
+      const type = dates.has(name) ? 'date' : 'string'
+      return { name, type, jsonPath, priority }
+    })
+  return [nameColumn, ...jsonPathColumns([...told(paths, 0), ...told(wide, 1)])]
+}
+
+/** The JSONPath of what a condition of that type says. */
+export const conditionPath = (type: string, member = 'status'): string =>
+  `.status.conditions[?(@.type=='${type}')].${member}`
+
+export const agePath = { Age: '.metadata.creationTimestamp' }
 
 /** The additionalPrinterColumns of a CustomResourceDefinition. */
 export function jsonPathColumns(definitions: readonly Json[]): Column[] {
@@ -105,21 +122,21 @@ export function ageOf(since: unknown, now: Date): string {
 
 export const podColumns: readonly Column[] = [
   nameColumn,
-  column('Ready', ({ spec, status }: Pod) => {
+  column('Ready', ({ spec, status }: kube.Pod) => {
     const ready = (status?.containerStatuses ?? []).filter((c) => c.ready === true).length
     return `${ready}/${spec?.containers?.length ?? 0}`
   }),
   column('Status', podStatus),
   column('Restarts', restarts),
   ageColumn,
-  wide('IP', ({ status }: Pod) => status?.podIP ?? '<none>'),
-  wide('Node', ({ spec }: Pod) => spec?.nodeName ?? '<none>'),
+  wide('IP', ({ status }: kube.Pod) => status?.podIP ?? '<none>'),
+  wide('Node', ({ spec }: kube.Pod) => spec?.nodeName ?? '<none>'),
   wide('Nominated Node', () => '<none>'),
   wide('Readiness Gates', () => '<none>'),
 ]
 
 /** The STATUS of `kubectl get pods`: the worst reason of a container before the phase. */
-function podStatus(pod: Pod): string {
+function podStatus(pod: kube.Pod): string {
   if (pod.metadata.deletionTimestamp !== undefined) return 'Terminating'
   const containers = pod.status?.containerStatuses ?? []
   return (
@@ -133,7 +150,7 @@ function podStatus(pod: Pod): string {
   )
 }
 
-function initStatus({ spec, status }: Pod): string | undefined {
+function initStatus({ spec, status }: kube.Pod): string | undefined {
   const containers = status?.initContainerStatuses ?? []
   const first = containers.findIndex((c) => c.state?.terminated?.exitCode !== 0)
   const container = containers[first]
@@ -143,16 +160,16 @@ function initStatus({ spec, status }: Pod): string | undefined {
   return `Init:${first}/${(spec?.initContainers ?? containers).length}`
 }
 
-function reasonOf(container: ContainerStatus): string | undefined {
+function reasonOf(container: kube.ContainerStatus): string | undefined {
   return container.state?.waiting?.reason ?? terminated(container)
 }
 
-function terminated({ state }: ContainerStatus): string | undefined {
+function terminated({ state }: kube.ContainerStatus): string | undefined {
   if (!state?.terminated) return undefined
   return state.terminated.reason ?? `ExitCode:${state.terminated.exitCode ?? 0}`
 }
 
-function restarts({ status }: Pod, now: Date): string {
+function restarts({ status }: kube.Pod, now: Date): string {
   const containers = status?.containerStatuses ?? []
   const count = containers.reduce((sum, c) => sum + (c.restartCount ?? 0), 0)
   const last = containers
@@ -163,75 +180,66 @@ function restarts({ status }: Pod, now: Date): string {
   return count > 0 && last !== undefined ? `${count} (${ageOf(last, now)} ago)` : String(count)
 }
 
-const containers = (object: KubeObject) => items(object, 'spec', 'template', 'spec', 'containers')
+const ofContainers = (name: string, field: string): Column =>
+  wide(name, (o) => {
+    const containers = items(o, 'spec', 'template', 'spec', 'containers')
+    return containers.map((c) => text(c, field)).join(',')
+  })
+
 const templateColumns: readonly Column[] = [
-  wide('Containers', (o) =>
-    containers(o)
-      .map((c) => text(c, 'name'))
-      .join(','),
+  ofContainers('Containers', 'name'),
+  ofContainers('Images', 'image'),
+  wide('Selector', ({ spec }: kube.Deployment) => labelled(spec?.selector?.matchLabels)),
+]
+
+const labelled = (labels: Readonly<Record<string, string>> = {}): string =>
+  Object.entries(labels)
+    .map(([key, value]) => `${key}=${value}`)
+    .join(',') || '<none>'
+
+/** Of a workload: between its name and its age what is its own, behind them its template. */
+const workload = (...own: readonly Column[]): readonly Column[] => [
+  nameColumn,
+  ...own,
+  ageColumn,
+  ...templateColumns,
+]
+
+export const deploymentColumns = workload(
+  column(
+    'Ready',
+    ({ spec, status }: kube.Deployment) => `${status?.readyReplicas ?? 0}/${spec?.replicas ?? 1}`,
   ),
-  wide('Images', (o) =>
-    containers(o)
-      .map((c) => text(c, 'image'))
-      .join(','),
-  ),
-  wide('Selector', selector),
-]
+  count('Up-to-date', 'status', 'updatedReplicas'),
+  count('Available', 'status', 'availableReplicas'),
+)
 
-function selector({ spec }: Deployment): string {
-  const labels = Object.entries(spec?.selector?.matchLabels ?? {})
-  return labels.map(([key, value]) => `${key}=${value}`).join(',') || '<none>'
-}
+export const replicaSetColumns = workload(
+  count('Desired', 'spec', 'replicas'),
+  count('Current', 'status', 'replicas'),
+  count('Ready', 'status', 'readyReplicas'),
+)
 
-export const deploymentColumns: readonly Column[] = [
-  nameColumn,
-  column('Ready', ({ spec, status }: Deployment) => `${status?.readyReplicas ?? 0}/${spec?.replicas ?? 1}`),
-  column('Up-to-date', ({ status }: Deployment) => status?.updatedReplicas ?? 0, 'integer'),
-  column('Available', ({ status }: Deployment) => status?.availableReplicas ?? 0, 'integer'),
-  ageColumn,
-  ...templateColumns,
-]
+export const daemonSetColumns = workload(
+  count('Desired', 'status', 'desiredNumberScheduled'),
+  count('Current', 'status', 'currentNumberScheduled'),
+  count('Ready', 'status', 'numberReady'),
+  count('Up-to-date', 'status', 'updatedNumberScheduled'),
+  count('Available', 'status', 'numberAvailable'),
+  column('Node Selector', ({ spec }: kube.DaemonSet) => labelled(spec?.template?.spec?.nodeSelector)),
+)
 
-export const replicaSetColumns: readonly Column[] = [
-  nameColumn,
-  column('Desired', ({ spec }: ReplicaSet) => spec?.replicas ?? 0, 'integer'),
-  column('Current', ({ status }: ReplicaSet) => status?.replicas ?? 0, 'integer'),
-  column('Ready', ({ status }: ReplicaSet) => status?.readyReplicas ?? 0, 'integer'),
-  ageColumn,
-  ...templateColumns,
-]
-
-export const daemonSetColumns: readonly Column[] = [
-  nameColumn,
-  column('Desired', ({ status }: DaemonSet) => status?.desiredNumberScheduled ?? 0, 'integer'),
-  column('Current', ({ status }: DaemonSet) => status?.currentNumberScheduled ?? 0, 'integer'),
-  column('Ready', ({ status }: DaemonSet) => status?.numberReady ?? 0, 'integer'),
-  column('Up-to-date', ({ status }: DaemonSet) => status?.updatedNumberScheduled ?? 0, 'integer'),
-  column('Available', ({ status }: DaemonSet) => status?.numberAvailable ?? 0, 'integer'),
-  column('Node Selector', nodeSelector),
-  ageColumn,
-  ...templateColumns,
-]
-
-function nodeSelector({ spec }: DaemonSet): string {
-  const labels = Object.entries(spec?.template?.spec?.nodeSelector ?? {})
-  return labels.map(([key, value]) => `${key}=${value}`).join(',') || '<none>'
-}
-
-export const jobColumns: readonly Column[] = [
-  nameColumn,
+export const jobColumns = workload(
   column('Status', jobStatus),
-  column('Completions', ({ status }: Job) => `${status?.succeeded ?? 0}/1`),
-  column('Duration', ({ status }: Job, now) => {
+  column('Completions', ({ status }: kube.Job) => `${status?.succeeded ?? 0}/1`),
+  column('Duration', ({ status }: kube.Job, now) => {
     if (status?.startTime === undefined) return ''
     const end = status.completionTime === undefined ? now.getTime() : Date.parse(status.completionTime)
     return humanDuration(end - Date.parse(status.startTime))
   }),
-  ageColumn,
-  ...templateColumns,
-]
+)
 
-function jobStatus({ status }: Job): string {
+function jobStatus({ status }: kube.Job): string {
   const done = status?.conditions?.find((c) => c.status === 'True' && ['Complete', 'Failed'].includes(c.type))
   return done?.type ?? 'Running'
 }

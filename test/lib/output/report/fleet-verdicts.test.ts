@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest'
 import { clustersOf, fleetFindings } from '../../../../src/lib/output/report/report-clusters.ts'
-import { parseReportSource } from '../../../../src/lib/output/report/report-source.ts'
-import { reportMarkdown } from '../../../../src/lib/output/report/report-view.ts'
+import { reportMarkdown } from '../../../../src/lib/output/report/report-markdown.ts'
 import { sanitise } from '../../../../src/lib/output/terminal.ts'
 import { hostile } from './hostile.ts'
-import { bare, made, page, reported, withTexts } from './recorded.ts'
+import { bare, made, page, reported, sourceOf, withTexts } from './recorded.ts'
 import fixture from './fleet-verdicts.json' with { type: 'json' }
 
 const apiVersion = 'kvup.io/v1alpha1'
@@ -57,7 +56,6 @@ const healthy = {
 }
 const status = { apiVersion, kind: 'FleetStatus', items: [healthy], status: 'complete' }
 
-const sourceOf = (document: object) => parseReportSource(JSON.stringify(document), 'fleet.json')
 const verdictOf = (document: object) => reported(sourceOf(document)).verdict
 
 test.each([plan, check, status])('what speaks against nothing is good: $kind', (document) => {
@@ -100,7 +98,7 @@ test.each([plan, check, status])('texts of others stay texts: $kind', (document)
     const html = page(spoilt)
     expect(html).not.toMatch(/<script/iu)
     expect(tags.filter((text) => bare(html).includes(text))).toEqual([])
-    const ticket = reportMarkdown(reported(spoilt))
+    const ticket = reportMarkdown(spoilt)
     expect(ticket).toBe(sanitise(ticket))
     expect(made(spoilt)).not.toContain('\u001b]0;')
   }

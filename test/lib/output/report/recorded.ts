@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { type Report, reportOf } from '../../../../src/lib/output/report/report-model.ts'
 import { reportPage } from '../../../../src/lib/output/report/report-page.ts'
-import { reportMarkdown, reportView } from '../../../../src/lib/output/report/report-view.ts'
+import { reportMarkdown } from '../../../../src/lib/output/report/report-markdown.ts'
 import { timelineOf } from '../../../../src/lib/output/report/timeline.ts'
 import { vmTableOf } from '../../../../src/lib/output/report/vm-table.ts'
-import { paintFor } from '../../../../src/lib/output/terminal.ts'
-import { parseReportSource, type ReportSource } from '../../../../src/lib/output/report/report-source.ts'
+import { sanitiseDeep } from '../../../../src/lib/output/terminal.ts'
+import type { ReportSource } from '../../../../src/lib/output/report/fields.ts'
 
 const folder = new URL('documents/', import.meta.url)
 
@@ -24,13 +24,26 @@ export const recordedFiles = [
 
 export type Recorded = (typeof recordedFiles)[number]
 
-export const recordedText = (file: Recorded): string => readFileSync(new URL(file, folder), 'utf8')
+export function recorded(file: Recorded): ReportSource {
+  const text = readFileSync(new URL(file, folder), 'utf8')
+  const lines = file.endsWith('.ndjson') ? text.trimEnd().split('\n') : [text]
+  const read = lines.map((line) => JSON.parse(line) as ReportSource['document'])
+  return { document: sourceOf(read.at(-1) ?? {}).document, events: read.slice(0, -1) }
+}
 
-/** Of a check that finds much, from the examples. */
-export const checkText = (): string =>
-  readFileSync(new URL('../../../examples/much-speaks-against-it/check.json', import.meta.url), 'utf8')
+/** A document as a report is made of it. */
+export const sourceOf = (document: object): ReportSource => ({
+  document: sanitiseDeep(document) as ReportSource['document'],
+  events: [],
+})
 
-export const recorded = (file: Recorded): ReportSource => parseReportSource(recordedText(file), file)
+/** A check that finds much, from the examples. */
+export const check = (): ReportSource =>
+  sourceOf(
+    JSON.parse(
+      readFileSync(new URL('../../../examples/much-speaks-against-it/check.json', import.meta.url), 'utf8'),
+    ) as object,
+  )
 
 /** Fields whose values are words of kvup: with another one it is another document. */
 const ofKvup = new Set('kind apiVersion event what is level at started ended outcome state result'.split(' '))
@@ -47,24 +60,13 @@ export function withTexts(source: ReportSource, texts: readonly string[], first 
   return within(source) as ReportSource
 }
 
-export const reported = (source: ReportSource): Report => reportOf(source, { redacted: true })
+export const reported = (source: ReportSource): Report => reportOf(source)
 export const page = (source: ReportSource): string =>
-  reportPage(reported(source), source, { version: '1.2.3', at: new Date('2026-01-01T00:00:00Z') })
+  reportPage(source, { version: '1.2.3', at: '2026-01-01T00:00:00Z', redacted: true })
 
 /** Everything that is made of a document. */
-export function made(source: ReportSource): string {
-  const report = reported(source)
-  const lines = reportView('kvup report').text(report, paintFor({ colour: false, unicode: true }), {
-    columns: 80,
-    wide: false,
-  })
-  return [
-    page(source),
-    reportMarkdown(report),
-    ...lines,
-    JSON.stringify([timelineOf(source), vmTableOf(source)]),
-  ].join('\n')
-}
+export const made = (source: ReportSource): string =>
+  [page(source), reportMarkdown(source), JSON.stringify([timelineOf(source), vmTableOf(source)])].join('\n')
 
 /** A page without its style. */
 export const bare = (text: string): string => text.replace(/<style>[\s\S]*?<\/style>/u, '')

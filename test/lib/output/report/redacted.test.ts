@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { redactedSource } from '../../../../src/commands/report/redacted-source.ts'
-import type { ReportSource } from '../../../../src/lib/output/report/report-source.ts'
+import type { ReportSource } from '../../../../src/lib/output/report/fields.ts'
 import { timelineOf } from '../../../../src/lib/output/report/timeline.ts'
 import { forms, planted as plantedIn, unmarked as unmarkedOf } from '../../kube/http/secret-forms.ts'
 import { made, recorded, recordedFiles, reported } from './recorded.ts'

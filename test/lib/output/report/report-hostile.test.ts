@@ -1,13 +1,10 @@
 import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { parseReportSource } from '../../../../src/lib/output/report/report-source.ts'
-import { reportMarkdown } from '../../../../src/lib/output/report/report-view.ts'
+import { reportMarkdown } from '../../../../src/lib/output/report/report-markdown.ts'
 import { sanitise } from '../../../../src/lib/output/terminal.ts'
 import { markdownText } from '../../../../src/lib/output/text.ts'
 import { hostile } from './hostile.ts'
-import { bare, checkText, manyVms, page, recorded, recordedFiles, reported, withTexts } from './recorded.ts'
-
-const check = () => parseReportSource(checkText(), 'check.json')
+import { bare, check, manyVms, page, recorded, recordedFiles, sourceOf, withTexts } from './recorded.ts'
 
 /** Elements and attributes that the page has of its own. */
 const markup = (text: string): string[] =>
@@ -32,7 +29,7 @@ test.each(hostile.map((text) => [JSON.stringify(text).slice(0, 60), text] as con
   '%s stays text',
   (_, text) => {
     for (const source of every) {
-      const spoilt = parseReportSource(JSON.stringify(withTexts(source, [text]).document), 'spoilt.json')
+      const spoilt = sourceOf(withTexts(source, [text]).document)
       const html = page({ ...spoilt, events: withTexts(source, [text]).events })
       expect(
         markup(html).filter(
@@ -44,7 +41,7 @@ test.each(hostile.map((text) => [JSON.stringify(text).slice(0, 60), text] as con
       expect(html).not.toMatch(/<script/iu)
       expect(bare(html).replaceAll(/="[^"]*"/gu, '=""')).not.toMatch(/<[a-z][^>]*\son[a-z]+=/iu)
       // Nothing that turns text around or hides it is left in what is shown.
-      const ticket = reportMarkdown(reported(spoilt))
+      const ticket = reportMarkdown(spoilt)
       expect(ticket).toBe(sanitise(ticket))
     }
   },
@@ -52,7 +49,7 @@ test.each(hostile.map((text) => [JSON.stringify(text).slice(0, 60), text] as con
 
 test('Markdown of hostile text has no markup of its own', () => {
   const text = hostile.find((one) => one.startsWith('| a |')) ?? ''
-  const lines = reportMarkdown(reported(withTexts(recorded('upgrade.ndjson'), [text]))).split('\n')
+  const lines = reportMarkdown(withTexts(recorded('upgrade.ndjson'), [text])).split('\n')
   expect(lines.filter((line) => /^#+ /u.test(line)).every((line) => /^## [A-Z]|^# Upgrade/u.test(line))).toBe(
     true,
   )

@@ -22,10 +22,16 @@ export function operatorFindings(judged: Judged): readonly Finding[] {
   return [
     ...installations(judged),
     ...inStep(judged),
-    ...good(judged),
-    ...asBlockers(held(judged.snapshot.snapshot.lifecycle)),
+    ...(isSomethingAhead(judged)
+      ? [...good(judged), ...asBlockers(held(judged.snapshot.snapshot.lifecycle))]
+      : []),
     ...tainted(judged.snapshot.snapshot),
   ]
+}
+
+/** At the target nothing has to be ready for a next step: the last pool's roll has just moved the operator's own pods. */
+function isSomethingAhead({ hops }: Judged): boolean {
+  return hops.some(({ platform, operators }) => !platform.done || operators.some(({ done }) => !done))
 }
 
 /** Exactly one HyperConverged and one Subscription of OLM: nothing else is moved from minor to minor (night E10). Named as `kvup upgrade` names it. */

@@ -1,54 +1,13 @@
-import type { Paint, View } from '../printer.ts'
-import { count, fenced, headed, helpLine, inlineCode, markdownText, wrap } from '../text.ts'
+import { fenced, headed, inlineCode, markdownText } from '../text.ts'
 import { isCommand } from '../../kube/shell-line.ts'
 import { levelWords, type ReportFinding } from './report-findings.ts'
-import type { Report } from './report-model.ts'
+import type { ReportSource } from './fields.ts'
+import { type Report, reportOf } from './report-model.ts'
 import type { ReportTable } from './report-table.ts'
 
-/** With the file that it was written to. */
-export interface ReportDocument extends Report {
-  file?: string
-}
-
-/** `typed`: the command without its flags, for the line that makes a page. */
-export const reportView = (typed: string): View<ReportDocument> => ({
-  text: (report, paint, { columns }) =>
-    textLines(report, typed, paint).flatMap((line) => wrap(line, columns)),
-  names: ({ of, title }) => [`report/${of}: ${title}`],
-  formats: { markdown: reportMarkdown },
-})
-
-const tones = { good: 'good', warning: 'warn', bad: 'bad' } as const
-const marks = { good: 'done', warning: 'warning', bad: 'failed' } as const
-
-function textLines(report: ReportDocument, typed: string, paint: Paint): readonly string[] {
-  const { verdict, file, remarks, next, findings, changes, redacted } = report
-  const made = changes.filter(({ isOpen }) => isOpen !== true).length
-  const counted = [
-    ...(findings.length > 0 ? [count(findings.length, 'finding')] : []),
-    ...(made > 0 ? [count(made, 'change')] : []),
-    ...(changes.length > made
-      ? [`${count(changes.length - made, 'change')} refused or not known to be done`]
-      : []),
-  ]
-  return [
-    `${paint[tones[verdict.is]](paint.mark[marks[verdict.is]])} ${verdict.text}`,
-    ...remarks.map((line) => `  ${line}`),
-    ...(counted.length > 0 ? [`  ${counted.join(', ')}`] : []),
-    ...next.map((line) => `  ${helpLine(line, paint)}`),
-    '',
-    file === undefined
-      ? `${paint.mark.next} ${typed} --to-file report.html     # writes the page`
-      : `${paint.good(paint.mark.done)} ${savedText(file, redacted)}`,
-  ]
-}
-
-export const savedText = (file: string, isRedacted: boolean): string =>
-  `The report is in ${file}${isRedacted ? ', without passwords and names of hosts with a domain (--full has them)' : ': it may have passwords and names of hosts (--full)'}`
-
 /** For a ticket: what is in the page but the drawing and the VMs. Whatever is in the document stays text. */
-export function reportMarkdown(report: ReportDocument): string {
-  const { title, verdict, remarks, next, facts, findings, tables, changes, notes } = report
+export function reportMarkdown(source: ReportSource): string {
+  const { title, verdict, remarks, next, facts, findings, tables, changes, notes } = reportOf(source)
   const sign = { good: '✔', warning: '⚠', bad: '✖' }[verdict.is]
   return [
     `# ${markdownText(title)}`,
