@@ -182,15 +182,10 @@ export const manually: readonly string[] = [
   'kvup status     shows its progress',
 ]
 
-function withoutOlm(): KvupError {
-  return blocked(
-    'no-olm',
-    'the cluster has no Operator Lifecycle Manager: nothing would upgrade HyperConverged',
-    {
-      remedy: manually,
-    },
-  )
-}
+const withoutOlm = (): KvupError =>
+  blocked('no-olm', 'the cluster has no Operator Lifecycle Manager: nothing would upgrade HyperConverged', {
+    remedy: manually,
+  })
 
 function withoutSubscription(): KvupError {
   return blocked('no-subscription', 'HyperConverged has no Subscription: OLM does not manage it', {

@@ -391,16 +391,14 @@ export interface RestoreDocument {
 }
 
 /** Of the methods and of the VMs, as one. */
-export function dryRunOutput(
+export const dryRunOutput = (
   { steps = [] }: End,
   both: VmsEnd,
-): Pick<RestoreDocument, 'outcome' | 'dryRun' | 'steps'> {
-  return {
-    outcome: 'dry-run',
-    ...(both.dryRun && { dryRun: both.dryRun }),
-    steps: [...steps, ...both.steps],
-  }
-}
+): Pick<RestoreDocument, 'outcome' | 'dryRun' | 'steps'> => ({
+  outcome: 'dry-run',
+  ...(both.dryRun && { dryRun: both.dryRun }),
+  steps: [...steps, ...both.steps],
+})
 
 export type End = Omit<RestoreDocument, 'apiVersion' | 'kind' | 'kubevirt' | 'owner'>
 
