@@ -27,14 +27,19 @@ const screen = (events: readonly RunEvent[], at: number, columns: number) =>
 const squeezed = (text: string) => text.replaceAll(/[\s\\]/gu, '')
 
 const rows = [
-  ['wrong-tag', 'Operator', /cannot pull .*virt-operator:v1\.8\.5/u, '4m', ['release-unknown']],
-  ['canary-crash', 'virt-handler', /virt-handler on \S+ is in CrashLoopBackOff/u, '4m', []],
-  ['unschedulable', 'virt-api', /virt-api.*node/u, '14m', []],
-] as const
+  [
+    'wrong-tag',
+    'Operator',
+    /cannot pull .*virt-operator:v1\.8\.5/u,
+    { timeout: '4m', accept: ['release-unknown'] },
+  ],
+  ['canary-crash', 'virt-handler', /virt-handler on \S+ is in CrashLoopBackOff/u, { timeout: '4m' }],
+  ['unschedulable', 'virt-api', /virt-api.*node/u, { timeout: '14m' }],
+] satisfies [string, string, RegExp, object][]
 
 test.each(rows)(
   '%s: its stage turns to STALLED within 15 s of the verdict, with the cause',
-  async (name, stageName, cause, timeout, accept) => {
+  async (name, stageName, cause, typed) => {
     const scenario = scenarioNamed(name)
     if (scenario === undefined || !('upgrade' in scenario)) throw new Error(`no upgrade: ${name}`)
     const { cluster, faults, upgrade } = scenario
@@ -47,7 +52,7 @@ test.each(rows)(
       const verdict = turned(stage, () => isOver)
       const ended = await stage.upgrade(
         upgrade.to,
-        { method: upgrade.method, timeout, accept: [...accept] },
+        { method: upgrade.method, ...typed },
         {
           onEvent(event) {
             if (shownAt !== undefined) return

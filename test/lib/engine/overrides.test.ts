@@ -90,7 +90,7 @@ describe('what stays as kvup set it', () => {
       metadata: { ...metadata, annotations },
       spec: { channel: 'eus-4.20' },
       status: { history: [{ startedTime, version: '4.20.1' }] },
-    } as never)
+    })
     return fake
   }
 

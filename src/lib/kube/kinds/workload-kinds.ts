@@ -29,6 +29,7 @@ export interface ReplicaSet extends KubeObject {
     replicas?: number
     readyReplicas?: number
     availableReplicas?: number
+    fullyLabeledReplicas?: number
   }
 }
 
@@ -46,6 +47,7 @@ export interface DaemonSet extends KubeObject {
     numberReady?: number
     numberAvailable?: number
     numberMisscheduled?: number
+    numberUnavailable?: number
   }
 }
 

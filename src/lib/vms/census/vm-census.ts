@@ -1,5 +1,5 @@
 import { updaterAnnotation } from '../migrations/migration.ts'
-import { type PersistentVolumeClaim, PersistentVolumeClaims } from '../../kube/kinds/core-kinds.ts'
+import { PersistentVolumeClaims } from '../../kube/kinds/core-kinds.ts'
 import { createHash } from 'node:crypto'
 import type { Reader } from '../../kube/cluster.ts'
 import { condition, type Kind, type KubeObject, keyOf } from '../../kube/object.ts'
@@ -131,7 +131,7 @@ function textAt(of: unknown, key: string): string | undefined {
   return typeof value === 'string' ? value : undefined
 }
 
-const volumeMark = ({ metadata, status }: PersistentVolumeClaim | DataJob): Mark => ({
+const volumeMark = ({ metadata, status }: Pick<DataJob, 'metadata' | 'status'>): Mark => ({
   uid: metadata.uid ?? '',
   phase: status?.phase ?? '',
 })
