@@ -381,6 +381,8 @@ export interface EusSnapshot {
 
 export type JudgedPool = PoolStatus & { pool: MachineConfigPool }
 
+const judgedPool = (pool: MachineConfigPool): JudgedPool => ({ ...assessPool(pool), pool })
+
 /** Throws `blocked` where this is no OKD or OpenShift, or one that is still being installed; `forbidden` where that cannot be told. */
 export function snapshotOf(snapshot: EusClusterSnapshot): EusSnapshot {
   const { clusterVersion } = snapshot.platform
@@ -396,7 +398,7 @@ export function snapshotOf(snapshot: EusClusterSnapshot): EusSnapshot {
     throw blocked('platform-version-unknown', `the ClusterVersion names no installed release`, {
       remedy: 'oc get clusterversion version -o yaml',
     })
-  const pools = itemsOf(snapshot.platform.pools).map((pool) => ({ ...assessPool(pool), pool }))
+  const pools = itemsOf(snapshot.platform.pools).map(judgedPool)
   const here = minorOfPlatform(release)
   const window = windowIn(snapshot)
   return {
