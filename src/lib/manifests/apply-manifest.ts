@@ -163,7 +163,7 @@ export function conflictFindings(changes: readonly ObjectChange[]) {
   return [
     {
       id: 'manifest-conflicts',
-      level: 'blocker',
+      level: 'blocker' as const,
       summary: `another tool owns fields that the manifest sets: ${disputed.flatMap(words).join('; ')}`,
       remedy: ['set these fields in that tool as the manifest has them'],
       objects: disputed.map(({ wanted }) => nameOf(wanted)),

@@ -67,7 +67,7 @@ export function registryFinding({ operator, origin }: Manifest, running: Deploym
   return [
     {
       id: 'manifest-registry',
-      level: 'blocker',
+      level: 'blocker' as const,
       summary: `the manifest ${origin} takes its images from ${named}, but the running operator from ${now}`,
       remedy: [`add --image-registry ${shellWord(now)}     keeps the current one`],
     },

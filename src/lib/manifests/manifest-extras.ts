@@ -37,7 +37,7 @@ export function extrasFindings(
   return [
     {
       id: 'manifest-extras',
-      level: 'blocker',
+      level: 'blocker' as const,
       summary: `the manifest has something that no operator manifest of KubeVirt has: ${extras.map(({ name, why }) => `${name} ${why}`).join('; ')}`,
       remedy: [
         'remove it from the file, or name the kubevirt-operator.yaml of the release: --manifest FILE|URL',
