@@ -24,10 +24,9 @@ import { takeSnapshot } from '../lib/kubevirt/snapshot.ts'
 import { isMasterPool } from '../lib/openshift/machine-config-pools.ts'
 import { overrideRemedy } from '../lib/output/views/report-lines.ts'
 import { parseAccepted } from '../lib/releases/hop-findings.ts'
-import { vmNameOf } from '../lib/vms/unblock/restore-vms.ts'
 import type { VmRef } from '../lib/vms/unblock/vm-overrides.ts'
 import { overrideId } from '../lib/vms/update-methods.ts'
-import { namespaceOf } from '../lib/vms/vm.ts'
+import { namespaceOf, vmNameOf } from '../lib/vms/vm.ts'
 
 export interface RestoreSettingsOptions extends Omit<RestoreOptions, 'timeout'> {
   pools?: boolean

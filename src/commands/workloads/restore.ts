@@ -1,3 +1,4 @@
+import { vmNameOf } from '../../lib/vms/vm.ts'
 import { Option } from 'commander'
 import type { Context, Wire } from '../../context.ts'
 import {
@@ -16,7 +17,6 @@ import {
   savedVmOverrides,
   someAsk,
   someRefused,
-  vmNameOf,
   type VmsEnd,
   vmThatAsks,
   waitsForAnswer,

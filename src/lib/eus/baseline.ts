@@ -1,6 +1,6 @@
 import type { Journal, JournalReader } from '../engine/journal.ts'
 import type { EusHop, EusPlan, PlatformStop } from './plan/eus-plan.ts'
-import type { Step, StepState } from '../engine/step.ts'
+import type { ReadContext, Step, StepState } from '../engine/step.ts'
 import { minutes, seconds } from '../kube/clock.ts'
 import { readPlatform } from './steps/cluster-version-status.ts'
 import type { Reader } from '../kube/cluster.ts'
@@ -122,10 +122,8 @@ const keptNodes = (journal: JournalReader, name: string): Promise<Marks | undefi
   keptMarks(journal, windowKey(name, 'nodes'))
 
 /** As they were when the window was opened, or as they are now where nothing was kept yet. */
-export const nodesBefore = async (
-  { reader, journal }: { reader: Reader; journal: JournalReader },
-  name: string,
-): Promise<Marks> => (await keptNodes(journal, name)) ?? nodeMarks(reader)
+export const nodesBefore = async ({ reader, journal }: Looking, name: string): Promise<Marks> =>
+  (await keptNodes(journal, name)) ?? nodeMarks(reader)
 
 /** Nodes whose labels or taints are not what they were, and those that are gone (night E11). */
 export async function changedNodes(reader: Reader, before: Marks): Promise<Changed> {
@@ -155,10 +153,8 @@ function nodeText({ metadata: { labels = {} }, spec }: Node): string {
 const mostVolumes = 500
 
 /** As they were when the window was opened, or as they are now where nothing was kept yet. */
-export const volumesBefore = async (
-  { reader, journal }: { reader: Reader; journal: JournalReader },
-  name: string,
-): Promise<Marks> => (await keptMarks(journal, windowKey(name, 'volumes'))) ?? volumeMarks(reader)
+export const volumesBefore = async ({ reader, journal }: Looking, name: string): Promise<Marks> =>
+  (await keptMarks(journal, windowKey(name, 'volumes'))) ?? volumeMarks(reader)
 
 /** DataVolumes and claims that are other ones, or in another phase, and those that are gone (night E11). */
 export async function changedVolumes(reader: Reader, before: Marks): Promise<Changed> {
@@ -172,6 +168,8 @@ async function volumeMarks(reader: Reader): Promise<Marks> {
     [...volumes].map(([volume, { uid, phase }]) => [volume, markOf(`${uid} ${phase}`, 8)]),
   )
 }
+
+type Looking = Pick<ReadContext, 'reader' | 'journal'>
 
 /** Name → a short mark of what is compared later; enough to say that it is another one, in some 30 bytes each. */
 type Marks = Readonly<Record<string, string>>
@@ -220,10 +218,7 @@ async function specNow(reader: Reader, version?: string): Promise<KeptSpec> {
 }
 
 /** As it was when the window was opened, or as it is now where nothing was kept yet. Throws what `storedHyperConverged` throws. */
-export async function hyperConvergedBefore(
-  { reader, journal }: { reader: Reader; journal: JournalReader },
-  name: string,
-): Promise<KeptSpec> {
+export async function hyperConvergedBefore({ reader, journal }: Looking, name: string): Promise<KeptSpec> {
   const found = await journal.kept(windowKey(name, 'hyperconverged'))
   if (!isRecord(found) || typeof found['version'] !== 'string' || !isRecord(found['leaves']))
     return specNow(reader)
@@ -255,10 +250,7 @@ const keepable = (fired: Fired): Fired =>
     : fired
 
 /** As it was when the window was opened, or as it is now where nothing was kept yet. */
-export async function alertsBefore(
-  { reader, journal }: { reader: Reader; journal: JournalReader },
-  name: string,
-): Promise<Fired> {
+export async function alertsBefore({ reader, journal }: Looking, name: string): Promise<Fired> {
   const found = await journal.kept(windowKey(name, 'alerts'))
   if (!isRecord(found)) return firedNow(reader)
   if (Array.isArray(found['firing'])) return { firing: found['firing'].map(String) }

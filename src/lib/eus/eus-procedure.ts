@@ -176,15 +176,13 @@ const by = ({ who, name, request }: EusWindow) => ({
 })
 
 /** Inside of a window VMs are meant to stay where they are. */
-function onlyAtFirst(step: Step): Step {
-  return {
-    ...step,
-    async check(cx): Promise<StepState> {
-      const isOpen = (await cx.journal.overrides()).some(({ id }) => id === 'workload-updates')
-      return isOpen ? { is: 'done' } : step.check(cx)
-    },
-  }
-}
+const onlyAtFirst = (step: Step): Step => ({
+  ...step,
+  async check(cx): Promise<StepState> {
+    const isOpen = (await cx.journal.overrides()).some(({ id }) => id === 'workload-updates')
+    return isOpen ? { is: 'done' } : step.check(cx)
+  },
+})
 
 interface HealthCheckStep {
   field: Borrowable

@@ -46,16 +46,14 @@ export function unlistedWorkloads(snapshot: UpgradeSnapshot): readonly Workload[
   return stampedWorkloads(snapshot).filter((workload) => !isListed(snapshot, workload))
 }
 
-function stampedWorkloads({ snapshot }: UpgradeSnapshot): readonly Workload[] {
-  return [
-    ...itemsOf(snapshot.daemonsets)
-      .filter((object) => isOperand(object))
-      .map((object) => ({ kind: 'DaemonSet', object }) as const),
-    ...itemsOf(snapshot.deployments)
-      .filter((object) => isOperand(object))
-      .map((object) => ({ kind: 'Deployment', object }) as const),
-  ]
-}
+const stampedWorkloads = ({ snapshot }: UpgradeSnapshot): readonly Workload[] => [
+  ...itemsOf(snapshot.daemonsets)
+    .filter((object) => isOperand(object))
+    .map((object) => ({ kind: 'DaemonSet', object }) as const),
+  ...itemsOf(snapshot.deployments)
+    .filter((object) => isOperand(object))
+    .map((object) => ({ kind: 'Deployment', object }) as const),
+]
 
 /** By `status.generations` of the KubeVirt; where that names no DaemonSet and no Deployment the stamps are believed. */
 function isListed({ kubevirt }: UpgradeSnapshot, { kind, object: { metadata } }: Workload): boolean {
@@ -246,16 +244,14 @@ export function judgedConditions(kubevirt: KubeVirt, at: Date): JudgedCondition[
   return (kubevirt.status?.conditions ?? []).map((found) => judged(found, kubevirt, at))
 }
 
-function judged(found: Condition, kubevirt: KubeVirt, at: Date): JudgedCondition {
-  return {
-    type: found.type,
-    status: found.status,
-    ...(found.reason && { reason: found.reason }),
-    ...(found.message && { message: shorten(found.message) }),
-    ...(found.lastTransitionTime && { since: found.lastTransitionTime }),
-    judged: judge(found, kubevirt, at),
-  }
-}
+const judged = (found: Condition, kubevirt: KubeVirt, at: Date): JudgedCondition => ({
+  type: found.type,
+  status: found.status,
+  ...(found.reason && { reason: found.reason }),
+  ...(found.message && { message: shorten(found.message) }),
+  ...(found.lastTransitionTime && { since: found.lastTransitionTime }),
+  judged: judge(found, kubevirt, at),
+})
 
 /** The first condition that is not as it is when all is well, in words; undefined when all are. */
 export function unmetCondition(kubevirt: KubeVirt): string | undefined {

@@ -239,15 +239,13 @@ export function leaseWatchOf(clock: Clock): LeaseWatch {
   return watch
 }
 
-function silentOf({ lease: { metadata, spec }, lease }: WatchedLease): SilentLease {
-  return {
-    name: metadata.name,
-    namespace: metadata.namespace ?? '',
-    holder: spec?.holderIdentity ?? '',
-    ...(spec?.renewTime && { renewed: spec.renewTime }),
-    watchedFor: (terms * termOf(lease)) / 1000,
-  }
-}
+const silentOf = ({ lease: { metadata, spec }, lease }: WatchedLease): SilentLease => ({
+  name: metadata.name,
+  namespace: metadata.namespace ?? '',
+  holder: spec?.holderIdentity ?? '',
+  ...(spec?.renewTime && { renewed: spec.renewTime }),
+  watchedFor: (terms * termOf(lease)) / 1000,
+})
 
 interface Watching {
   namespace: string

@@ -1,4 +1,3 @@
-import { blocker } from '../releases/hop-findings.ts'
 import { someOf } from '../kube/text.ts'
 import { ApiError, isConflict } from '../kube/errors.ts'
 import type { JsonOperation, Reader, Writer } from '../kube/cluster.ts'
@@ -161,12 +160,15 @@ const longest = 60
 export function conflictFindings(changes: readonly ObjectChange[]) {
   const disputed = changes.filter((change) => change.conflicts.length > 0)
   if (disputed.length === 0) return []
-  return blocker({
-    id: 'manifest-conflicts',
-    summary: `another tool owns fields that the manifest sets: ${disputed.flatMap(words).join('; ')}`,
-    remedy: ['set these fields in that tool as the manifest has them'],
-    objects: disputed.map(({ wanted }) => nameOf(wanted)),
-  })
+  return [
+    {
+      id: 'manifest-conflicts',
+      level: 'blocker' as const,
+      summary: `another tool owns fields that the manifest sets: ${disputed.flatMap(words).join('; ')}`,
+      remedy: ['set these fields in that tool as the manifest has them'],
+      objects: disputed.map(({ wanted }) => nameOf(wanted)),
+    },
+  ]
 }
 
 function words({ wanted, conflicts }: ObjectChange): string[] {

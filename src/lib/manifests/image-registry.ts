@@ -1,4 +1,3 @@
-import { blocker } from '../releases/hop-findings.ts'
 import type { Deployment } from '../kube/kinds/workload-kinds.ts'
 import type { KubeObject } from '../kube/object.ts'
 import {
@@ -65,11 +64,14 @@ export function registryFinding({ operator, origin }: Manifest, running: Deploym
   const named = operatorImage(operatorContainer(operator)?.image)?.registry
   const now = running && operatorImage(operatorContainer(running)?.image)?.registry
   if (named === undefined || now === undefined || named === now) return []
-  return blocker({
-    id: 'manifest-registry',
-    summary: `the manifest ${origin} takes its images from ${named}, but the running operator from ${now}`,
-    remedy: [`add --image-registry ${shellWord(now)}     keeps the current one`],
-  })
+  return [
+    {
+      id: 'manifest-registry',
+      level: 'blocker' as const,
+      summary: `the manifest ${origin} takes its images from ${named}, but the running operator from ${now}`,
+      remedy: [`add --image-registry ${shellWord(now)}     keeps the current one`],
+    },
+  ]
 }
 
 const host = String.raw`(?:[a-z0-9]+(?:[.-]+[a-z0-9]+)*|\[[0-9a-f:]+\])`

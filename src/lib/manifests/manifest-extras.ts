@@ -1,4 +1,3 @@
-import { blocker } from '../releases/hop-findings.ts'
 import { someOf } from '../kube/text.ts'
 import type { Role, RoleBinding } from '../kube/kinds/extension-kinds.ts'
 import type { KubeObject } from '../kube/object.ts'
@@ -35,14 +34,17 @@ export function extrasFindings(
     return why.length === 0 ? [] : [{ name: nameOf(object), why: [...new Set(why)].join(', ') }]
   })
   if (extras.length === 0) return []
-  return blocker({
-    id: 'manifest-extras',
-    summary: `the manifest has something that no operator manifest of KubeVirt has: ${extras.map(({ name, why }) => `${name} ${why}`).join('; ')}`,
-    remedy: [
-      'remove it from the file, or name the kubevirt-operator.yaml of the release: --manifest FILE|URL',
-    ],
-    objects: extras.map(({ name }) => name),
-  })
+  return [
+    {
+      id: 'manifest-extras',
+      level: 'blocker' as const,
+      summary: `the manifest has something that no operator manifest of KubeVirt has: ${extras.map(({ name, why }) => `${name} ${why}`).join('; ')}`,
+      remedy: [
+        'remove it from the file, or name the kubevirt-operator.yaml of the release: --manifest FILE|URL',
+      ],
+      objects: extras.map(({ name }) => name),
+    },
+  ]
 }
 
 const judges: readonly ((judged: Judged) => readonly string[])[] = [

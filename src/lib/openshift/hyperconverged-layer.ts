@@ -1,6 +1,6 @@
 import type { HyperConverged } from '../kube/kinds/operator-kinds.ts'
 import { filled, type Known } from '../kube/known.ts'
-import { condition } from '../kube/object.ts'
+import { condition, keyOf } from '../kube/object.ts'
 import { minutes } from '../kube/clock.ts'
 import { earliest, latest, since } from '../kube/timestamps.ts'
 import { assessHyperConverged, type HyperConvergedStatus } from './hyperconverged.ts'
@@ -37,7 +37,7 @@ export function hyperConvergedLayer(
 }
 
 function several(items: readonly HyperConverged[]): Layer {
-  const places = items.map(({ metadata }) => `${metadata.namespace ?? ''}/${metadata.name}`).join(', ')
+  const places = items.map(keyOf).join(', ')
   return {
     layer: 'hyperconverged',
     verdict: 'Degraded',
@@ -58,8 +58,7 @@ const patience = { alone: 10 * minutes, updating: 60 * minutes }
 function judge(hco: HyperConverged, status: HyperConvergedStatus, around: AroundHyperConverged): Judged {
   const { good, why, operatorVersion: version = 'of no version yet', current } = status
   if (good) return { verdict: 'Healthy', says: version }
-  const bad =
-    is(hco, 'Degraded', 'True') || is(hco, 'Available', 'False') || is(hco, 'ReconcileComplete', 'False')
+  const bad = isBad(hco)
   const isProgressing = is(hco, 'Progressing', 'True')
   const waits = { says: version, notes: why, waitsFor: 'every condition to be healthy' }
   const isMoving = around.updating || isProgressing || !current || triesAgain(hco, around.at)
@@ -71,6 +70,9 @@ function judge(hco: HyperConverged, status: HyperConvergedStatus, around: Around
     }
   return bad || isProgressing ? lasting(hco, status, around) : refusesUpgrades(hco, status, waits)
 }
+
+const isBad = (hco: HyperConverged): boolean =>
+  is(hco, 'Degraded', 'True') || is(hco, 'Available', 'False') || is(hco, 'ReconcileComplete', 'False')
 
 /** A component is lacking, and nobody brings it. */
 function lasting(hco: HyperConverged, status: HyperConvergedStatus, around: AroundHyperConverged): Judged {

@@ -6,7 +6,7 @@ import type {
 } from '../kube/kinds/openshift-kinds.ts'
 import type { NetworkAttachmentDefinition } from '../kube/kinds/extension-kinds.ts'
 import { itemsOf, type Known } from '../kube/known.ts'
-import { isRecord, parseJson } from '../kube/object.ts'
+import { isRecord, parseJson, keyOf } from '../kube/object.ts'
 import { shellWord } from '../kube/shell-line.ts'
 import { counted, someOf } from '../kube/text.ts'
 import { type HopFinding, warning } from '../releases/hop-findings.ts'
@@ -225,7 +225,7 @@ export function bridgeNetworks(
   { bridgeNetworks: networks }: Pick<PlatformParts, 'bridgeNetworks'>,
   { here, vms }: { here: string; vms: VmsByNetwork },
 ): readonly HopFinding[] {
-  const names = itemsOf(networks).map(({ metadata }) => `${metadata.namespace ?? ''}/${metadata.name}`)
+  const names = itemsOf(networks).map(keyOf)
   const used = names.filter((name) => vms.has(name))
   if (used.length === 0) return []
   const count = used.reduce((sum, name) => sum + (vms.get(name)?.count ?? 0), 0)

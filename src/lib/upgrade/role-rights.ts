@@ -31,27 +31,27 @@ const limits: Readonly<Record<string, Partial<Right>>> = {
 }
 
 /** Lines of `scope | group | resources | verbs | why | limit | names`, as in `Right`; words are separated by blanks. */
-function table(text: string): readonly Right[] {
-  return text
-    .trim()
-    .split('\n')
-    .map((line) => {
-      const [scope, group, resources = '', verbs = '', why = '', limit = '', names = ''] = line
-        .split('|')
-        .map((cell) => cell.trim())
-      const only = limits[limit]
-      if (only === undefined) throw new Error(`a right with the unknown limit ${limit}`)
-      return {
-        scope: scope as Right['scope'],
-        group: group === 'core' ? '' : (group ?? ''),
-        resources: resources.split(' '),
-        verbs: verbs.split(' '),
-        why,
-        names: names.split(' ').filter((name) => name !== ''),
-        ...{ optional: false, onlyChecks: false, onlyProbes: false, onlyStatus: false },
-        ...only,
-      }
-    })
+const table = (text: string): readonly Right[] => text.trim().split('\n').map(rightOf)
+
+function rightOf(line: string): Right {
+  const [scope, group = '', resources = '', verbs = '', why = '', limit = '', names = ''] = line
+    .split('|')
+    .map((cell) => cell.trim())
+  const only = limits[limit]
+  if (only === undefined) throw new Error(`a right with the unknown limit ${limit}`)
+  return {
+    scope: scope as Right['scope'],
+    group: group === 'core' ? '' : group,
+    resources: resources.split(' '),
+    verbs: verbs.split(' '),
+    why,
+    names: names.split(' ').filter((name) => name !== ''),
+    optional: false,
+    onlyChecks: false,
+    onlyProbes: false,
+    onlyStatus: false,
+    ...only,
+  }
 }
 
 const layers = 'show the state of the platform, on OKD and OpenShift'

@@ -290,7 +290,7 @@ export function inTurn(ranges: readonly Range[]): Range {
 }
 
 /** Each end on its side to what a person would say: 5 s below a minute, 30 s below five, then whole minutes, then five. */
-export const rounded = ({ low, high }: Range): Range => ({
+const rounded = ({ low, high }: Range): Range => ({
   low: Math.floor(low / grain(low)) * grain(low),
   high: Math.ceil(high / grain(high)) * grain(high),
 })

@@ -206,16 +206,14 @@ export function heading({
   return { kubevirt: { name, namespace }, ...versions, to: to.text, method }
 }
 
-function operatorOf({ package: name, subscription, approval, from, to, hops }: OlmPart): OperatorReport {
-  return {
-    package: name,
-    subscription: { name: subscription.name, namespace: subscription.namespace },
-    approval,
-    from,
-    to,
-    hops: hops.map(({ version, channel }) => ({ version, ...(channel !== undefined && { channel }) })),
-  }
-}
+const operatorOf = ({ package: name, subscription, approval, from, to, hops }: OlmPart): OperatorReport => ({
+  package: name,
+  subscription: { name: subscription.name, namespace: subscription.namespace },
+  approval,
+  from,
+  to,
+  hops: hops.map(({ version, channel }) => ({ version, ...(channel !== undefined && { channel }) })),
+})
 
 export const reportOf = (
   plan: UpgradePlan,

@@ -23,6 +23,8 @@ interface VmPlace {
 /** `namespace/name`: what a VM and its VMI are called in maps, messages and the journal. */
 export const vmName = ({ metadata: { namespace = '', name } }: KubeObject): string => `${namespace}/${name}`
 
+export const vmNameOf = ({ namespace, name }: VmPlace): string => `${namespace}/${name}`
+
 /** The way back from `vmName`. */
 export function placeOfVm(vm: string): VmPlace {
   const slash = vm.indexOf('/')

@@ -13,12 +13,16 @@ const sources = globSync('src/**/*.ts')
   .filter((file) => !file.includes('/simulator/') && !file.includes('/output/'))
   .map((file) => ({ file, code: readFileSync(file, 'utf8') }))
 
-/** A finding in the code: an id, and a level right after it; or the check that has it. */
+/** A finding in the code: an id, and a level right after it or right before it; or the check that has it. */
 const literals = sources.flatMap(({ code }) =>
-  [...code.matchAll(/(?:\bid: '(?=[a-z-]+',\s*level\b)|\b[a-z]+Check\(')([a-z-]+)/gu)].map(
-    ([, id = '']) => id,
-  ),
+  [
+    ...code.matchAll(
+      /(?:\bid: '(?=[a-z-]+',\s*level\b)|\b(?:warning|blocker)\(\{\s*id: '|\b[a-z]+Check\(')([a-z-]+)/gu,
+    ),
+  ].map(([, id = '']) => id),
 )
+const withoutPlainId = /\bid(: `[^`]*`)?,\n\s*level\b|\b(?:warning|blocker)\(\{\s*id(: `[^`]*`)?,/u
+
 /** Findings whose id is no plain text, by file, and what they can be; checks declare theirs. */
 const computed: Record<string, readonly string[]> = {
   'src/lib/eus/plan/findings/operator-findings.ts': ['kubevirt-deleting', 'hyperconverged-deleting'],
@@ -59,7 +63,7 @@ test('manner 29: every check has a name of its own, and kvup explain knows all t
 
 test('an id that is no plain text is listed here, with what it can be', () => {
   const found = sources
-    .filter(({ file, code }) => !file.includes('/checks/') && /\bid(: `[^`]*`)?,\n\s*level\b/u.test(code))
+    .filter(({ file, code }) => !file.includes('/checks/') && withoutPlainId.test(code))
     .map(({ file }) => file)
   expect(found.toSorted()).toEqual(Object.keys(computed).toSorted())
   for (const [file, ids] of Object.entries(computed))

@@ -18,11 +18,12 @@ function levelsInCode(pattern: string): Map<string, Set<Level>> {
   for (const file of globSync(pattern).filter((one) => !/[/](?:simulator|output)[/]/u.test(one))) {
     /** A finding without an id has that of the check above it. */
     let check = ''
-    for (const [, row, named, level = ''] of readFileSync(file, 'utf8').matchAll(
-      /\b[a-z]+Check\('([a-z-]+)'|(?:\bid: '([a-z-]+)',\s*|\{\s*)level: ([^\n]*)/gu,
+    for (const [, row, named, after, before, only] of readFileSync(file, 'utf8').matchAll(
+      /\b[a-z]+Check\('([a-z-]+)'|(?:\bid: '([a-z-]+)',\s*|\{\s*)level: ([^\n]*)|\b(warning|blocker)\(\{\s*id: '([a-z-]+)'/gu,
     )) {
       if (row !== undefined) check = row
-      const id = named ?? check
+      const id = named ?? only ?? check
+      const level = after ?? before ?? ''
       if (row !== undefined || id === '') continue
       const all = found.get(id) ?? new Set()
       // Only what follows a question mark, where there is one, is a level.

@@ -40,7 +40,7 @@ import {
 import { compareMinors, minorOfPlatform } from '../../releases/release-versions.ts'
 import { type Clock, hours } from '../../kube/clock.ts'
 import { blocked, forbidden, isNotFound, KvupError, usageError, orElse } from '../../kube/errors.ts'
-import { clusterEvictionOf, lostData, runStrategyOf, vmName, Vms } from '../../vms/vm.ts'
+import { clusterEvictionOf, lostData, runStrategyOf, vmName, Vms, vmNameOf } from '../../vms/vm.ts'
 import { listBlockers } from '../../vms/unblock/unblock-vms.ts'
 import type { Kind } from '../../kube/object.ts'
 import { managerOf } from '../../kubevirt/installation.ts'
@@ -188,7 +188,7 @@ async function undrainableIn(reader: Reader, kubevirt: KubeVirt): Promise<readon
     namespace: undefined,
     clusterEviction: clusterEvictionOf(kubevirt),
   })
-  return [...found.vms, ...found.bare].map(({ namespace, name }) => `${namespace}/${name}`)
+  return [...found.vms, ...found.bare].map(vmNameOf)
 }
 
 type Platform = Pick<EusClusterSnapshot, 'removedApis' | 'kubeletSigner' | 'alerts'>
@@ -381,6 +381,8 @@ export interface EusSnapshot {
 
 export type JudgedPool = PoolStatus & { pool: MachineConfigPool }
 
+const judgedPool = (pool: MachineConfigPool): JudgedPool => ({ ...assessPool(pool), pool })
+
 /** Throws `blocked` where this is no OKD or OpenShift, or one that is still being installed; `forbidden` where that cannot be told. */
 export function snapshotOf(snapshot: EusClusterSnapshot): EusSnapshot {
   const { clusterVersion } = snapshot.platform
@@ -396,7 +398,7 @@ export function snapshotOf(snapshot: EusClusterSnapshot): EusSnapshot {
     throw blocked('platform-version-unknown', `the ClusterVersion names no installed release`, {
       remedy: 'oc get clusterversion version -o yaml',
     })
-  const pools = itemsOf(snapshot.platform.pools).map((pool) => ({ ...assessPool(pool), pool }))
+  const pools = itemsOf(snapshot.platform.pools).map(judgedPool)
   const here = minorOfPlatform(release)
   const window = windowIn(snapshot)
   return {

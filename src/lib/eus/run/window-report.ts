@@ -162,15 +162,13 @@ const whatChanged = (comparing: Promise<Compared | undefined>) =>
     { unread: ['VMs and volumes'] },
   )
 
-function toldOf({ since, changes, counts, differences, unread }: Compared) {
-  return {
-    comparedWith: since,
-    ...(unread.length > 0 && { unread }),
-    changes,
-    ...(counts && { counts }),
-    ...(differences && { differences }),
-  }
-}
+const toldOf = ({ since, changes, counts, differences, unread }: Compared) => ({
+  comparedWith: since,
+  ...(unread.length > 0 && { unread }),
+  changes,
+  ...(counts && { counts }),
+  ...(differences && { differences }),
+})
 
 type Kept = Awaited<ReturnType<typeof keptBefore>>
 

@@ -1,3 +1,4 @@
+import { vmNameOf } from '../../vms/vm.ts'
 import type { CommandContext } from '../../kube/world.ts'
 import type { Access, Reader } from '../../kube/cluster.ts'
 import {
@@ -315,7 +316,7 @@ const toldAtMost = 20
 /** Said before the question. */
 export function vmsText(vms: readonly VmRef[]): readonly string[] {
   if (vms.length === 0) return []
-  const names = vms.slice(0, toldAtMost).map(({ namespace, name }) => `${namespace}/${name}`)
+  const names = vms.slice(0, toldAtMost).map(vmNameOf)
   const more = vms.length > toldAtMost ? `, and ${vms.length - toldAtMost} more` : ''
   return [`Restored last, after the pools: the settings of unblocked VMs ${names.join(', ')}${more}`]
 }

@@ -302,16 +302,14 @@ interface Watching {
  * The same step, but it ends as soon as somebody changes what is borrowed while the platform moves: methods that are set again move VMs in the middle of the window, a pool
  * that is unpaused or appears rolls to a release in between, a health check that goes on replaces machines that reboot (night E5, E7).
  */
-export function whilePaused(step: Step, watching: Watching): Step {
-  return {
-    ...step,
-    async check(cx): Promise<StepState> {
-      const state = await step.check(cx)
-      if (state.is === 'done' || state.is === 'blocked') return state
-      return (await disturbance(cx, watching)) ?? state
-    },
-  }
-}
+export const whilePaused = (step: Step, watching: Watching): Step => ({
+  ...step,
+  async check(cx): Promise<StepState> {
+    const state = await step.check(cx)
+    if (state.is === 'done' || state.is === 'blocked') return state
+    return (await disturbance(cx, watching)) ?? state
+  },
+})
 
 async function disturbance(
   { reader, journal }: ReadContext,

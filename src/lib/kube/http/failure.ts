@@ -110,31 +110,21 @@ function detailsIn({
   }
 }
 
-const causes: Record<string, Silence> = {
-  ECONNREFUSED: 'refused',
-  EHOSTUNREACH: 'refused',
-  ENETUNREACH: 'refused',
-  EHOSTDOWN: 'refused',
-  UND_ERR_CONNECT_TIMEOUT: 'refused',
-  ENOTFOUND: 'unknown-host',
-  EAI_AGAIN: 'unknown-host',
-  ECONNRESET: 'cut',
-  ETIMEDOUT: 'cut',
-  EPIPE: 'cut',
-  UND_ERR_SOCKET: 'cut',
-  UND_ERR_CLOSED: 'cut',
-  UND_ERR_DESTROYED: 'cut',
-  UND_ERR_BODY_TIMEOUT: 'timeout',
-  UND_ERR_HEADERS_TIMEOUT: 'timeout',
-  CERT_HAS_EXPIRED: 'certificate',
-  CERT_NOT_YET_VALID: 'certificate',
-  DEPTH_ZERO_SELF_SIGNED_CERT: 'certificate',
-  SELF_SIGNED_CERT_IN_CHAIN: 'certificate',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'certificate',
-  UNABLE_TO_GET_ISSUER_CERT: 'certificate',
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'certificate',
-  ERR_TLS_CERT_ALTNAME_INVALID: 'certificate',
+/** Codes of errors by what they say. */
+const codes: Readonly<Partial<Record<Silence, string>>> = {
+  refused: 'ECONNREFUSED EHOSTUNREACH ENETUNREACH EHOSTDOWN UND_ERR_CONNECT_TIMEOUT',
+  'unknown-host': 'ENOTFOUND EAI_AGAIN',
+  cut: 'ECONNRESET ETIMEDOUT EPIPE UND_ERR_SOCKET UND_ERR_CLOSED UND_ERR_DESTROYED',
+  timeout: 'UND_ERR_BODY_TIMEOUT UND_ERR_HEADERS_TIMEOUT',
+  certificate:
+    'CERT_HAS_EXPIRED CERT_NOT_YET_VALID DEPTH_ZERO_SELF_SIGNED_CERT SELF_SIGNED_CERT_IN_CHAIN UNABLE_TO_VERIFY_LEAF_SIGNATURE UNABLE_TO_GET_ISSUER_CERT UNABLE_TO_GET_ISSUER_CERT_LOCALLY ERR_TLS_CERT_ALTNAME_INVALID',
 }
+
+const causes = new Map(
+  Object.entries(codes).flatMap(([cause, all]) =>
+    all.split(' ').map((code) => [code, cause as Silence] as const),
+  ),
+)
 
 /** A request that got no answer, and whether the server can have seen it. */
 export function failureOfSilence(error: unknown, timeoutMs: number | undefined): Failure {
@@ -152,7 +142,7 @@ function causeOf(error: unknown): Silence {
     if (name === 'TimeoutError') return 'timeout'
     if (typeof code !== 'string') continue
     if (syscall === 'connect') return 'refused'
-    const cause = causes[code] ?? (code.startsWith('ERR_SSL') ? 'certificate' : undefined)
+    const cause = causes.get(code) ?? (code.startsWith('ERR_SSL') ? 'certificate' : undefined)
     if (cause !== undefined) return cause
   }
   return 'other'

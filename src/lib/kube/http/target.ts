@@ -188,15 +188,13 @@ function withExecInfo(login: User, cluster: Cluster): User {
   return { ...login, exec: { ...plugin, env: [...(plugin.env ?? []), variable] } }
 }
 
-function clusterTold(cluster: Cluster): object {
-  return {
-    server: cluster.server,
-    'tls-server-name': cluster.tlsServerName,
-    'insecure-skip-tls-verify': cluster.skipTLSVerify || undefined,
-    'certificate-authority-data': cluster.caData,
-    'proxy-url': cluster.proxyUrl,
-  }
-}
+const clusterTold = (cluster: Cluster): object => ({
+  server: cluster.server,
+  'tls-server-name': cluster.tlsServerName,
+  'insecure-skip-tls-verify': cluster.skipTLSVerify || undefined,
+  'certificate-authority-data': cluster.caData,
+  'proxy-url': cluster.proxyUrl,
+})
 
 /** Whom to act as: kubectl's `--as` flags, or `as…` of the kubeconfig's user. */
 export interface Impersonation {

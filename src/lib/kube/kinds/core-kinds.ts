@@ -85,6 +85,7 @@ export const PodDisruptionBudgets = namespacedKind<PodDisruptionBudget>('policy/
 
 export interface PersistentVolumeClaim extends KubeObject {
   spec?: { volumeName?: string }
+  status?: { phase?: string }
 }
 export const PersistentVolumeClaims = namespacedKind<PersistentVolumeClaim>('v1', 'PersistentVolumeClaim')
 

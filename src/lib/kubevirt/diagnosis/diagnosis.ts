@@ -69,16 +69,14 @@ const holding: ReadonlySet<CauseKind> = new Set([
 /** It may heal, when a node returns or a quota grows, and KubeVirt does nothing about it: nothing moves before it does. */
 export const holdsPods = ({ kind }: Cause): boolean => holding.has(kind)
 
-function podGroups(snapshot: UpgradeSnapshot): { component: string; pods: readonly Pod[] }[] {
-  return [
-    { component: operatorName, pods: operatorPods(snapshot) },
-    { component: strategyComponent, pods: jobPods(snapshot) },
-    ...workloads(snapshot).map((workload) => ({
-      component: workload.object.metadata.name,
-      pods: podsOf(snapshot, workload),
-    })),
-  ]
-}
+const podGroups = (snapshot: UpgradeSnapshot): { component: string; pods: readonly Pod[] }[] => [
+  { component: operatorName, pods: operatorPods(snapshot) },
+  { component: strategyComponent, pods: jobPods(snapshot) },
+  ...workloads(snapshot).map((workload) => ({
+    component: workload.object.metadata.name,
+    pods: podsOf(snapshot, workload),
+  })),
+]
 
 /** Of the target's Job only: that of a wrong tag stays behind after the way back, and means nothing then (lab 5). */
 function jobPods(snapshot: UpgradeSnapshot): readonly Pod[] {

@@ -373,15 +373,13 @@ function troubleOf(
   }
 }
 
-function words(vm: VirtualMachine | undefined, vmi: VirtualMachineInstance | undefined) {
-  return [
-    vmi && saidOf(vmi, 'Synchronized'),
-    vmi && saidOf(vmi, 'PodScheduled'),
-    vm && saidOf(vm, 'Failure', 'True'),
-    vmi && saidOf(vmi, 'Ready'),
-    vm && saidOf(vm, 'Ready'),
-  ]
-}
+const words = (vm: VirtualMachine | undefined, vmi: VirtualMachineInstance | undefined) => [
+  vmi && saidOf(vmi, 'Synchronized'),
+  vmi && saidOf(vmi, 'PodScheduled'),
+  vm && saidOf(vm, 'Failure', 'True'),
+  vmi && saidOf(vmi, 'Ready'),
+  vm && saidOf(vm, 'Ready'),
+]
 
 const textOf = ({ message, reason = '' }: Condition): string => message || reason
 

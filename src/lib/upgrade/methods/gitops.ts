@@ -91,13 +91,11 @@ async function keptBy({ journal }: ReadContext, plan: UpgradePlan): Promise<read
   return Array.isArray(kept) ? kept.map(String) : []
 }
 
-function commitStep(owner: Owner, id: string, title: string): Omit<Step, 'check' | 'apply'> {
-  return {
-    id,
-    title,
-    patience: { every: 10 * seconds, atMost: 24 * hours },
-    estimate: 300 * seconds,
-    watches: snapshotWatches(owner),
-    risk: { undo: 'revert the commit', safeToLeave: 'always: kvup writes nothing' },
-  }
-}
+const commitStep = (owner: Owner, id: string, title: string): Omit<Step, 'check' | 'apply'> => ({
+  id,
+  title,
+  patience: { every: 10 * seconds, atMost: 24 * hours },
+  estimate: 300 * seconds,
+  watches: snapshotWatches(owner),
+  risk: { undo: 'revert the commit', safeToLeave: 'always: kvup writes nothing' },
+})

@@ -9,7 +9,7 @@ import {
   type Subscription,
   Subscriptions,
 } from '../../kube/kinds/operator-kinds.ts'
-import { groupOf } from '../../kube/object.ts'
+import { groupOf, keyOf } from '../../kube/object.ts'
 import { filled, itemsOf, type Known } from '../../kube/known.ts'
 import {
   type LifecycleSnapshot,
@@ -165,7 +165,7 @@ function theSubscription(
 }
 
 function severalSubscriptions(found: readonly Subscription[]): KvupError {
-  const names = found.map(({ metadata }) => `${metadata.namespace ?? ''}/${metadata.name}`).join(', ')
+  const names = found.map(keyOf).join(', ')
   return blocked(
     'several-subscriptions',
     `there are ${found.length} Subscriptions of HyperConverged (${names}), but only one may exist`,
@@ -182,15 +182,10 @@ export const manually: readonly string[] = [
   'kvup status     shows its progress',
 ]
 
-function withoutOlm(): KvupError {
-  return blocked(
-    'no-olm',
-    'the cluster has no Operator Lifecycle Manager: nothing would upgrade HyperConverged',
-    {
-      remedy: manually,
-    },
-  )
-}
+const withoutOlm = (): KvupError =>
+  blocked('no-olm', 'the cluster has no Operator Lifecycle Manager: nothing would upgrade HyperConverged', {
+    remedy: manually,
+  })
 
 function withoutSubscription(): KvupError {
   return blocked('no-subscription', 'HyperConverged has no Subscription: OLM does not manage it', {

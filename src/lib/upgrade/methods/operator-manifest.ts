@@ -1,3 +1,4 @@
+import { keyOf } from '../../kube/object.ts'
 import { someOf } from '../../kube/text.ts'
 import type { Step, StepState, Watched } from '../../engine/step.ts'
 import type { UpgradePlan } from '../upgrade-plan.ts'
@@ -286,7 +287,7 @@ export async function hyperConvergedIn(reader: Reader, namespace: string): Promi
   const [only, second] = found.items
   const remedy = 'kubectl get hyperconvergeds.hco.kubevirt.io -A'
   if (second !== undefined) {
-    const names = found.items.map(({ metadata }) => `${metadata.namespace ?? ''}/${metadata.name}`).join(', ')
+    const names = found.items.map(keyOf).join(', ')
     throw blocked(
       'several-hyperconvergeds',
       `there are ${found.items.length} HyperConvergeds (${names}), but only one may exist`,

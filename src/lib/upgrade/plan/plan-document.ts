@@ -100,7 +100,12 @@ function chosenOnPath({ plan, legs, options }: Planned) {
   }
 }
 
-const timeOf = ({ steps: _, ...time }: TimeRange) => time
+const timeOf = ({ lowSeconds, highSeconds, basis, says }: TimeRange) => ({
+  lowSeconds,
+  highSeconds,
+  basis,
+  says,
+})
 
 /** Undefined where none is applied, or where it could not be fetched. */
 async function manifestPart({ cluster, manifest: { loaded } }: Planned): Promise<ManifestDiff | undefined> {

@@ -219,16 +219,14 @@ export async function readPlaces(reader: Reader, observed?: readonly Node[]): Pr
 }
 
 /** What is kept of a node: the images on it are most of it. */
-function placeOf({ metadata, spec, status }: Node): Place {
-  return {
-    metadata: { name: metadata.name, ...(metadata.labels && { labels: metadata.labels }) },
-    ...(spec && { spec }),
-    status: {
-      ...(status?.allocatable && { allocatable: status.allocatable }),
-      conditions: status?.conditions?.filter(({ type }) => type === 'Ready') ?? [],
-    },
-  }
-}
+const placeOf = ({ metadata, spec, status }: Node): Place => ({
+  metadata: { name: metadata.name, ...(metadata.labels && { labels: metadata.labels }) },
+  ...(spec && { spec }),
+  status: {
+    ...(status?.allocatable && { allocatable: status.allocatable }),
+    conditions: status?.conditions?.filter(({ type }) => type === 'Ready') ?? [],
+  },
+})
 
 function take(free: Record<string, number>, asked: Resources, times = 1): void {
   for (const [name, amount] of Object.entries(asked)) free[name] = (free[name] ?? 0) - times * amount

@@ -217,15 +217,13 @@ function moverOf({ metadata, status }: VirtualMachineInstance): Mover {
   }
 }
 
-function migrationIn({ migrationUid, sourceNode, targetNode, startTimestamp, mode }: MigrationState) {
-  return {
-    uid: migrationUid ?? '',
-    ...(sourceNode && { from: sourceNode }),
-    ...(targetNode && { to: targetNode }),
-    ...(startTimestamp && { startedAt: startTimestamp }),
-    ...(mode && { mode }),
-  }
-}
+const migrationIn = ({ migrationUid, sourceNode, targetNode, startTimestamp, mode }: MigrationState) => ({
+  uid: migrationUid ?? '',
+  ...(sourceNode && { from: sourceNode }),
+  ...(targetNode && { to: targetNode }),
+  ...(startTimestamp && { startedAt: startTimestamp }),
+  ...(mode && { mode }),
+})
 
 /** Launcher pods of VMIs with a migration that is not over. */
 interface Launchers {

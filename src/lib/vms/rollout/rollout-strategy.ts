@@ -118,15 +118,13 @@ const meaning = {
 } as const
 
 /** What the version at hand makes of the field, and what would change it. Pure. */
-function rolloutNotes(kubevirt: KubeVirt, rollout: VmRollout, origin: RolloutOrigin): readonly string[] {
-  return [
-    ...fieldNotes(kubevirt, rollout),
-    ...gateNotes(kubevirt, rollout),
-    ...defaultNotes(rollout, origin),
-    ...migrationNotes(kubevirt, rollout),
-    ...ownerNotes(origin),
-  ]
-}
+const rolloutNotes = (kubevirt: KubeVirt, rollout: VmRollout, origin: RolloutOrigin): readonly string[] => [
+  ...fieldNotes(kubevirt, rollout),
+  ...gateNotes(kubevirt, rollout),
+  ...defaultNotes(rollout, origin),
+  ...migrationNotes(kubevirt, rollout),
+  ...ownerNotes(origin),
+]
 
 const versionText = ({ status }: KubeVirt): string =>
   versionOf(status?.observedKubeVirtVersion)?.text ?? 'of unknown version'

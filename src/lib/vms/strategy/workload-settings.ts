@@ -82,16 +82,14 @@ export interface EffectiveSetting {
 }
 
 /** `holding` is the owner as it was read, `kubevirt` the CR that takes effect. Pure. */
-export function effectiveSettings(
+export const effectiveSettings = (
   owner: SettingsOwner,
   holding: KubeObject,
   kubevirt: KubeVirt,
-): readonly EffectiveSetting[] {
-  return [
-    ...workloadSettings.map((setting) => effective(setting, { owner, holding, kubevirt })),
-    ...pendingTimeouts,
-  ]
-}
+): readonly EffectiveSetting[] => [
+  ...workloadSettings.map((setting) => effective(setting, { owner, holding, kubevirt })),
+  ...pendingTimeouts,
+]
 
 function effective(
   setting: Setting,

@@ -25,7 +25,7 @@ import {
 } from './vm-overrides.ts'
 import type { Step, StepContext, StepState } from '../../engine/step.ts'
 import { shellWord } from '../../kube/shell-line.ts'
-import { ensurePlace, namespaceOf, refusesThisVm, restartLine } from '../vm.ts'
+import { ensurePlace, namespaceOf, refusesThisVm, restartLine, vmNameOf } from '../vm.ts'
 import type { Meanwhile } from '../pause-updates.ts'
 import { placeOf, stepOn } from './unblock-vms.ts'
 import type { CommandContext } from '../../kube/world.ts'
@@ -313,8 +313,6 @@ const firstNames = (refs: readonly { namespace: string; name: string }[]): strin
 
 export const countText = (count: number) => (count === 1 ? '1 VM' : `${count} VMs`)
 
-export const vmNameOf = ({ namespace, name }: { namespace: string; name: string }) => `${namespace}/${name}`
-
 /** So many are told before the question; a dry run shows all. */
 const toldAtMost = 20
 
@@ -393,16 +391,14 @@ export interface RestoreDocument {
 }
 
 /** Of the methods and of the VMs, as one. */
-export function dryRunOutput(
+export const dryRunOutput = (
   { steps = [] }: End,
   both: VmsEnd,
-): Pick<RestoreDocument, 'outcome' | 'dryRun' | 'steps'> {
-  return {
-    outcome: 'dry-run',
-    ...(both.dryRun && { dryRun: both.dryRun }),
-    steps: [...steps, ...both.steps],
-  }
-}
+): Pick<RestoreDocument, 'outcome' | 'dryRun' | 'steps'> => ({
+  outcome: 'dry-run',
+  ...(both.dryRun && { dryRun: both.dryRun }),
+  steps: [...steps, ...both.steps],
+})
 
 export type End = Omit<RestoreDocument, 'apiVersion' | 'kind' | 'kubevirt' | 'owner'>
 

@@ -118,16 +118,14 @@ interface PauseState {
 }
 
 /** Remembers that the hold was reached: only after that somebody can have switched it off. */
-function remembering(hold: Step, holding: PauseState): Step {
-  return {
-    ...hold,
-    async check(cx) {
-      const state = await hold.check(cx)
-      if (state.is === 'done') holding.held = true
-      return state
-    },
-  }
-}
+const remembering = (hold: Step, holding: PauseState): Step => ({
+  ...hold,
+  async check(cx) {
+    const state = await hold.check(cx)
+    if (state.is === 'done') holding.held = true
+    return state
+  },
+})
 
 /** The order that a person chose is none any more where KubeVirt's own updater was switched on meanwhile: nothing further is begun. */
 function unlessSwitchedOn(
@@ -155,13 +153,11 @@ function unlessSwitchedOn(
   }
 }
 
-function resumedRemedy(
+const resumedRemedy = (
   override: Override | undefined,
   { typed, selection }: { typed: string; selection: Selection },
-): readonly string[] {
-  return [
-    resumeLine({ commandLine: typed }, 'pauses them again, and goes on'),
-    `${narrowedLine('kvup workloads update', selection)} --watch-only     follows KubeVirt instead`,
-    ...(override ? [`${restoreLine(override)} --keep-current     leaves the VMs to KubeVirt`] : []),
-  ]
-}
+): readonly string[] => [
+  resumeLine({ commandLine: typed }, 'pauses them again, and goes on'),
+  `${narrowedLine('kvup workloads update', selection)} --watch-only     follows KubeVirt instead`,
+  ...(override ? [`${restoreLine(override)} --keep-current     leaves the VMs to KubeVirt`] : []),
+]

@@ -14,7 +14,7 @@ import type { Releases } from '../../releases/releases.ts'
 import { ApiError, blocked, type KvupError } from '../../kube/errors.ts'
 import { type MigrationLedger, ObservedMoves, readMigrations } from '../migrations/migration-ledger.ts'
 import { type Migration, migrationLimits } from '../migrations/migration.ts'
-import { placeOfVm, Vms } from '../vm.ts'
+import { placeOfVm, Vms, vmNameOf } from '../vm.ts'
 import { readAround, rulesFrom } from '../workload-updater.ts'
 import type { FailedVm, Pacing, Stop } from './pacing.ts'
 import { type Begun, readRestarts, readReturnRoom, type RestartState, type ReturnRoom } from './vm-restart.ts'
@@ -419,7 +419,7 @@ export async function outcomeOf(
   for (const { vm, ...left } of snapshot.fleet.left.values())
     if (!run.known.has(vm)) items.push({ ...placeOfVm(vm), outcome: 'left', ...left })
   items.sort(
-    (a, b) => order.indexOf(a.outcome) - order.indexOf(b.outcome) || (nameOf(a) < nameOf(b) ? -1 : 1),
+    (a, b) => order.indexOf(a.outcome) - order.indexOf(b.outcome) || (vmNameOf(a) < vmNameOf(b) ? -1 : 1),
   )
   const { unread } = snapshot.fleet
   return { totals: totalsOf(items), items, ...(unread.length > 0 && { unread }) }
@@ -435,7 +435,6 @@ const order: readonly UpdatedVm['outcome'][] = [
   'restarted',
   'migrated',
 ]
-const nameOf = ({ namespace, name }: UpdatedVm) => `${namespace}/${name}`
 
 /** By VM, for there may be many. */
 interface Ended {
@@ -534,14 +533,16 @@ export function failureOf(
   return blocked('vms-failed', shortfall, {
     notes: isPage ? [] : reasonsOf(told),
     remedy:
-      failed.length > 0 ? againLines(typed, failed.map(nameOf)) : includingLine(typed, before.map(nameOf)),
+      failed.length > 0
+        ? againLines(typed, failed.map(vmNameOf))
+        : includingLine(typed, before.map(vmNameOf)),
   })
 }
 
 const fewFailures = 3
 
 const reasonsOf = (vms: readonly UpdatedVm[]): readonly string[] => [
-  ...vms.slice(0, fewFailures).map((vm) => `${nameOf(vm)}: ${vm.why ?? 'KubeVirt does not say why'}`),
+  ...vms.slice(0, fewFailures).map((vm) => `${vmNameOf(vm)}: ${vm.why ?? 'KubeVirt does not say why'}`),
   ...(vms.length > fewFailures ? [`and ${vms.length - fewFailures} more`] : []),
 ]
 

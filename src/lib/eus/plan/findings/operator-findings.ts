@@ -18,16 +18,14 @@ import { type KubeObject, keyOf } from '../../../kube/object.ts'
 import { beingDeleted } from '../../../kubevirt/installation.ts'
 
 /** What the operator and HyperConverged say. */
-export function operatorFindings(judged: Judged): readonly Finding[] {
-  return [
-    ...installations(judged),
-    ...inStep(judged),
-    ...(isSomethingAhead(judged)
-      ? [...good(judged), ...asBlockers(held(judged.snapshot.snapshot.lifecycle))]
-      : []),
-    ...tainted(judged.snapshot.snapshot),
-  ]
-}
+export const operatorFindings = (judged: Judged): readonly Finding[] => [
+  ...installations(judged),
+  ...inStep(judged),
+  ...(isSomethingAhead(judged)
+    ? [...good(judged), ...asBlockers(held(judged.snapshot.snapshot.lifecycle))]
+    : []),
+  ...tainted(judged.snapshot.snapshot),
+]
 
 /** At the target nothing has to be ready for a next step: the last pool's roll has just moved the operator's own pods. */
 function isSomethingAhead({ hops }: Judged): boolean {

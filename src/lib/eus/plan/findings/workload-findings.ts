@@ -7,16 +7,14 @@ import { isOverridden, type Judged, unreadRemedy } from '../eus-snapshot.ts'
 import { counted, someOf } from '../../../kube/text.ts'
 
 /** What becomes of VMs: before the first hop, at the end, and when their nodes are drained. */
-export function workloadFindings(judged: Judged): readonly Finding[] {
-  return [
-    ...methodsEmpty(judged),
-    ...outdated(judged),
-    ...staying(judged),
-    ...evicted(judged),
-    ...blocking(judged),
-    ...outages(judged),
-  ]
-}
+export const workloadFindings = (judged: Judged): readonly Finding[] => [
+  ...methodsEmpty(judged),
+  ...outdated(judged),
+  ...staying(judged),
+  ...evicted(judged),
+  ...blocking(judged),
+  ...outages(judged),
+]
 
 /**
  * What nobody of ours has borrowed is not filled in by guess (night C7). What kvup itself has emptied was something before, and is asked about; where paused
