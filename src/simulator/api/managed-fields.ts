@@ -40,7 +40,8 @@ function ownerOf(entry: ManagedField): Owner {
 }
 
 export function toEntries(owners: readonly Owner[]): ManagedField[] {
-  const kept = owners.filter((o) => o.fields.size > 0).sort((a, b) => (rank(a) < rank(b) ? -1 : 1))
+  const kept = owners.filter((o) => o.fields.size > 0)
+  if (kept.length > 1) kept.sort((a, b) => (rank(a) < rank(b) ? -1 : 1))
   const entries = kept.map(entryOf)
   parsed.set(entries, kept)
   return entries
@@ -139,8 +140,9 @@ function teller(kind: SimKind, event: KubeObject, writer: FieldWriter): Owner {
 /** The same set where it says so already: it has been written down before. */
 function grown(mine: Owner | undefined, { changed, removed }: FieldChanges): Set<string> {
   const kept = mine ? less(mine.fields, removed) : new Set<string>()
-  const more = [...changed.keys()].filter((path) => !kept.has(path))
-  return more.length === 0 ? kept : new Set([...kept, ...more])
+  let more: Set<string> | undefined
+  for (const path of changed.keys()) if (!kept.has(path)) (more ??= new Set(kept)).add(path)
+  return more ?? kept
 }
 
 /** A writer may edit managedFields themselves, as `kubectl apply --server-side` does to take over older entries. */
@@ -157,11 +159,9 @@ export function without(owner: Owner, { changed, removed }: FieldChanges): Owner
 }
 
 function less(fields: Set<string>, gone: Iterable<string>): Set<string> {
-  const found = [...gone].filter((path) => fields.has(path))
-  if (found.length === 0) return fields
-  const kept = new Set(fields)
-  for (const path of found) kept.delete(path)
-  return kept
+  let kept: Set<string> | undefined
+  for (const path of gone) if (fields.has(path)) (kept ??= new Set(fields)).delete(path)
+  return kept ?? fields
 }
 
 /** Fields by their path in fieldsV1's words, joined by `separator`: `f:spec ⏎ k:{"name":"a"} ⏎ f:image`. */
@@ -298,10 +298,10 @@ function visitItem(
 /** `k:{"name":"a"}` or `v:"a"`. */
 export function itemElement(item: unknown, keys: readonly string[] | 'set'): string {
   if (keys === 'set') return `v:${JSON.stringify(item)}`
-  const known = [...keys]
-    .sort()
-    .map((key) => [key, isJson(item) ? (item[key] ?? (key === 'protocol' ? 'TCP' : '')) : ''] as const)
-  return `k:${JSON.stringify(Object.fromEntries(known))}`
+  const valueOf = (key: string) => (isJson(item) ? (item[key] ?? (key === 'protocol' ? 'TCP' : '')) : '')
+  const [only = ''] = keys
+  if (keys.length === 1) return `k:{${JSON.stringify(only)}:${JSON.stringify(valueOf(only))}}`
+  return `k:${JSON.stringify(Object.fromEntries([...keys].sort().map((key) => [key, valueOf(key)])))}`
 }
 
 /** The wire form. A field that holds others and is itself owned gets a `.`. */

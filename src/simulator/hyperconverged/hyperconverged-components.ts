@@ -1,8 +1,7 @@
-import * as kube from '../kinds.ts'
 import type { Condition, Kind, KubeObject } from '../../lib/kube/object.ts'
 import { custom, type SimKind } from '../api/kinds/sim-kind.ts'
 import { type ComponentKind, pollEvery, type Self } from './hyperconverged-context.ts'
-import { between, control, made, sameStatus, seconds } from '../machinery/controller.ts'
+import { between, control, sameStatus, seconds } from '../machinery/controller.ts'
 import { dated } from './hyperconverged-status.ts'
 
 /** A component beside KubeVirt that HyperConverged makes (ocp 1.5). */
@@ -51,22 +50,6 @@ export const components: readonly Component[] = [
 export function componentKinds(): SimKind[] {
   return components.map(({ kind }) => custom(kind))
 }
-
-/** As a bundle brings it: of whatever a resource holds. */
-export function definitionOf({ apiVersion, kind, plural, namespaced }: Kind): kube.CustomResourceDefinition {
-  const [group = '', version = ''] = apiVersion.split('/')
-  return made(kube.CustomResourceDefinitions, {
-    metadata: { name: `${plural}.${group}` },
-    spec: {
-      group,
-      scope: namespaced ? 'Namespaced' : 'Cluster',
-      names: { kind, plural, singular: kind.toLowerCase() },
-      versions: [{ name: version, served: true, storage: true, schema, subresources: { status: {} } }],
-    },
-  })
-}
-
-const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } }
 
 type Status = NonNullable<ComponentResource['status']>
 

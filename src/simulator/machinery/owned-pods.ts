@@ -8,10 +8,12 @@ import { type ControllerContext, made, nameSuffix, recordEvent } from './control
 /** Holds a deleted pod until its containers have ended, which in a real cluster the kubelet's second delete does. */
 export const terminationFinalizer = ownKey('termination')
 
-/** The reference that makes an object go when its owner goes. */
-export function ownerReference(owner: KubeObject): OwnerReference {
-  const { apiVersion, kind, metadata } = owner
-  return { apiVersion, kind, name: metadata.name, uid: metadata.uid ?? '', controller: true }
+/** The reference that makes an object go when its owner goes; of no controller, an object may have several owners. */
+export function ownerReference(
+  { apiVersion, kind, metadata }: KubeObject,
+  controller = true,
+): OwnerReference {
+  return { apiVersion, kind, name: metadata.name, uid: metadata.uid ?? '', controller }
 }
 
 /** The owner's pods, those that are going included. */

@@ -1,8 +1,9 @@
 import * as kube from '../kinds.ts'
 import { control, type ControllerContext, made, seconds, templateHash } from '../machinery/controller.ts'
 import { msSince, type Olm, ownServiceVersions } from './olm-context.ts'
-import { type Condition, condition, type KubeObject } from '../../lib/kube/object.ts'
+import { type Condition, condition } from '../../lib/kube/object.ts'
 import { type CarriedDeployment, ownedLabels, permissionsOf } from './operator-bundle.ts'
+import { ownerReference } from '../machinery/owned-pods.ts'
 
 /** A phase lasts at least so long, ms: the CSV is looked at once a second. */
 const shortest = 1000
@@ -342,7 +343,7 @@ function deploymentOf(csv: kube.Csv, { name, label, spec }: CarriedDeployment): 
       name,
       namespace,
       labels: { ...label, ...ownedLabels(csv), [hashLabel]: templateHash({ owner, own }) },
-      ownerReferences: [ownedBy(csv)],
+      ownerReferences: [ownerReference(csv, false)],
     },
     spec: own,
   })
@@ -350,18 +351,6 @@ function deploymentOf(csv: kube.Csv, { name, label, spec }: CarriedDeployment): 
 
 function telling(container: kube.Container, told: { name: string; value: string }): kube.Container {
   return { ...container, env: [...(container.env ?? []), told] }
-}
-
-/** Of no controller: an object may belong to two CSVs while one replaces the other. */
-export function ownedBy({ metadata }: KubeObject): {
-  apiVersion: string
-  kind: string
-  name: string
-  uid: string
-  controller: boolean
-} {
-  const { apiVersion, kind } = kube.Csvs
-  return { apiVersion, kind, name: metadata.name, uid: metadata.uid ?? '', controller: false }
 }
 
 /** Takes a CSV away with what only it had: its roles and its OperatorCondition. */

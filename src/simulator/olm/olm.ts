@@ -1,8 +1,8 @@
 import * as kube from '../kinds.ts'
-import { control, type ControllerContext, seconds } from '../machinery/controller.ts'
+import { control, type ControllerContext, made, seconds } from '../machinery/controller.ts'
 import type { Faults } from '../machinery/machinery-faults.ts'
 import { minorOf, runCatalog } from './catalog-source.ts'
-import { carriedBy, ownedBy, runCopies, runServiceVersions } from './csv-controller.ts'
+import { carriedBy, runCopies, runServiceVersions } from './csv-controller.ts'
 import { type Olm, type OlmFaults, ownServiceVersions, type Said, saying } from './olm-context.ts'
 import { runInstallPlans } from './install-plan-controller.ts'
 import type { OlmShape } from './olm-shape.ts'
@@ -10,6 +10,7 @@ import { runSubscriptions } from './subscription-controller.ts'
 import type { Condition } from '../../lib/kube/object.ts'
 import { items, same, text } from '../api/json.ts'
 import { isBefore } from './catalog-content.ts'
+import { ownerReference } from '../machinery/owned-pods.ts'
 
 /**
  * OLM, generation 0, with its catalog: resolves, plans, installs and replaces operators until the signal ends it (ocp 2). A client like any
@@ -57,13 +58,10 @@ async function tend(cx: Olm, csv: kube.Csv): Promise<void> {
 
 function conditionOf(csv: kube.Csv): kube.OperatorCondition {
   const { name, namespace } = csv.metadata
-  const { apiVersion, kind } = kube.OperatorConditions
-  return {
-    apiVersion,
-    kind,
-    metadata: { name, ...(namespace !== undefined && { namespace }), ownerReferences: [ownedBy(csv)] },
+  return made(kube.OperatorConditions, {
+    metadata: { name, namespace, ownerReferences: [ownerReference(csv, false)] },
     spec: { deployments: carriedBy(csv).map((one) => one.name) },
-  }
+  })
 }
 
 const byAdmin = 'HeldByAdministrator'

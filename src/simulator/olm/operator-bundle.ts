@@ -2,11 +2,12 @@ import * as kube from '../kinds.ts'
 import { createHash } from 'node:crypto'
 import type { Kind, KubeObject } from '../../lib/kube/object.ts'
 import { hyperConvergedDefinition } from '../hyperconverged/hyperconverged-crd.ts'
-import { components, definitionOf } from '../hyperconverged/hyperconverged-components.ts'
+import { components } from '../hyperconverged/hyperconverged-components.ts'
 import { kubeVirtDefinition } from '../virt-operator/kubevirt-crds.ts'
 import { operatorManifest } from '../virt-operator/kubevirt-operator-manifest.ts'
 import type { BundleShape, EntryShape, OlmShape } from './olm-shape.ts'
 import { made } from '../machinery/controller.ts'
+import { definitionOf } from '../api/kinds/custom-kinds.ts'
 
 /** The release of an operator that is to be installed in a namespace in the place of another. */
 export interface Release {

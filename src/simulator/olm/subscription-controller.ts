@@ -7,6 +7,7 @@ import { stepsOf, unpack } from './bundle-unpacker.ts'
 import { same } from '../api/json.ts'
 import { contentOf, entryNamed, headOf, nextEntry } from './catalog-content.ts'
 import type { EntryShape, OlmShape } from './olm-shape.ts'
+import { ownerReference } from '../machinery/owned-pods.ts'
 
 /** OLM looks at everything again so often, whatever happens, ms. */
 const resync = 900_000
@@ -289,13 +290,7 @@ function newPlan(
       name: `install-${nameSuffix(cx.random)}`,
       namespace,
       labels: Object.fromEntries(labels) as Record<string, string>,
-      ownerReferences: subscriptions.map(({ apiVersion, kind, metadata }) => ({
-        apiVersion,
-        kind,
-        name: metadata.name,
-        uid: metadata.uid ?? '',
-        controller: false,
-      })),
+      ownerReferences: subscriptions.map((one) => ownerReference(one, false)),
     },
     spec: {
       approval: isManual ? 'Manual' : 'Automatic',

@@ -1,7 +1,10 @@
-import { CustomResourceDefinitions } from '../../../lib/kube/kinds/extension-kinds.ts'
-import type { KubeObject } from '../../../lib/kube/object.ts'
+import {
+  type CustomResourceDefinition,
+  CustomResourceDefinitions,
+} from '../../../lib/kube/kinds/extension-kinds.ts'
+import { groupOf, type Kind, type KubeObject } from '../../../lib/kube/object.ts'
 import { at, items, type Json, text, words } from '../json.ts'
-import { allVerbs, atomicLists, type ListKeys, type SimKind } from './sim-kind.ts'
+import { allVerbs, atomicLists, type ListKeys, type SimKind, versionOf } from './sim-kind.ts'
 import { ageColumn, jsonPathColumns, nameColumn } from './printer-columns.ts'
 import { timestamp } from '../object-lifecycle.ts'
 import type { Store } from '../store.ts'
@@ -20,6 +23,42 @@ export function unserveDefinition(store: Store, definition: KubeObject): void {
   if (!kind) return
   for (const { metadata } of store.list(kind).items) store.remove(kind, metadata)
   store.kinds.remove(kind)
+}
+
+/** The schema of whatever a resource holds. */
+export const anything = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } }
+
+/** The CustomResourceDefinition of a kind, which is stored in the version that it has, of whatever a resource holds. Default: that version alone, with a status of its own. */
+export function definitionOf(
+  { apiVersion, kind, plural, namespaced }: Kind,
+  { versions = [versionOf(apiVersion)], status = true, names = {}, conversion }: DefinitionMore = {},
+): CustomResourceDefinition {
+  const group = groupOf({ apiVersion })
+  return {
+    apiVersion: CustomResourceDefinitions.apiVersion,
+    kind: CustomResourceDefinitions.kind,
+    metadata: { name: `${plural}.${group}` },
+    spec: {
+      group,
+      scope: namespaced ? 'Namespaced' : 'Cluster',
+      ...(conversion !== undefined && { conversion: { strategy: conversion } }),
+      names: { kind, plural, singular: kind.toLowerCase(), ...names },
+      versions: versions.map((name) => ({
+        name,
+        served: true,
+        storage: name === versionOf(apiVersion),
+        schema: anything,
+        ...(status && { subresources: { status: {} } }),
+      })),
+    },
+  }
+}
+
+interface DefinitionMore {
+  versions?: readonly string[]
+  status?: boolean
+  names?: object
+  conversion?: string
 }
 
 /** The kind of a definition; undefined where the definition has no version that is served. */
