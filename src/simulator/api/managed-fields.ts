@@ -28,16 +28,14 @@ export function ownersOf(object: KubeObject | undefined): readonly Owner[] {
   return owners
 }
 
-function ownerOf(entry: ManagedField): Owner {
-  return {
-    manager: entry.manager ?? 'unknown',
-    operation: entry.operation === 'Apply' ? 'Apply' : 'Update',
-    ...(entry.subresource === 'status' && { subresource: 'status' as const }),
-    at: entry.time ?? '',
-    apiVersion: entry.apiVersion ?? '',
-    fields: fromFieldsV1(entry.fieldsV1),
-  }
-}
+const ownerOf = (entry: ManagedField): Owner => ({
+  manager: entry.manager ?? 'unknown',
+  operation: entry.operation === 'Apply' ? 'Apply' : 'Update',
+  ...(entry.subresource === 'status' && { subresource: 'status' as const }),
+  at: entry.time ?? '',
+  apiVersion: entry.apiVersion ?? '',
+  fields: fromFieldsV1(entry.fieldsV1),
+})
 
 export function toEntries(owners: readonly Owner[]): ManagedField[] {
   const kept = owners.filter((o) => o.fields.size > 0)
@@ -82,17 +80,13 @@ function wireForm(fields: Set<string>): Json {
 }
 
 /** Applies before updates, then by time, then by name. */
-function rank({ operation, at, manager, subresource }: Owner): string {
-  return [operation, at, manager, subresource ?? ''].join('\n')
-}
+const rank = ({ operation, at, manager, subresource }: Owner): string =>
+  [operation, at, manager, subresource ?? ''].join('\n')
 
-export function isOwner(owner: Owner, writer: FieldWriter): boolean {
-  return (
-    owner.manager === writer.manager &&
-    owner.operation === writer.operation &&
-    owner.subresource === writer.subresource
-  )
-}
+export const isOwner = (owner: Owner, writer: FieldWriter): boolean =>
+  owner.manager === writer.manager &&
+  owner.operation === writer.operation &&
+  owner.subresource === writer.subresource
 
 interface FieldChanges {
   /** Added or modified, with their values. */
@@ -187,9 +181,8 @@ const unowned = new Set([
 ])
 
 /** Every owned leaf of the object with its value: scalars, atomic lists and maps, and the items of keyed lists. */
-export function fieldsOf(object: unknown, kind: SimKind): FieldSet {
-  return collected(object, undefined, { kind, holders: false })
-}
+export const fieldsOf = (object: unknown, kind: SimKind): FieldSet =>
+  collected(object, undefined, { kind, holders: false })
 
 /** What is collected: `holders` are the maps and lists; who brings one by an update owns it as well as what is in it. */
 interface Collecting {
@@ -340,8 +333,8 @@ function collect(fields: unknown, prefix: string, into: Set<string>): void {
 }
 
 /** As conflicts print it: `.spec.template.spec.containers[name="a"].image`. */
-export function readable(path: string): string {
-  return path
+export const readable = (path: string): string =>
+  path
     .split(separator)
     .map((element) => {
       if (element.startsWith('f:')) return `.${element.slice(2)}`
@@ -350,4 +343,3 @@ export function readable(path: string): string {
       return `[${known.map(([k, v]) => `${k}=${JSON.stringify(v)}`).join(',')}]`
     })
     .join('')
-}

@@ -7,9 +7,7 @@ import type { Clock } from '../../lib/kube/clock.ts'
 import type { ObjectTable } from './etcd.ts'
 
 /** RFC 3339 to the second, as metadata has it. */
-export function timestamp(date: Date): string {
-  return `${date.toISOString().slice(0, 19)}Z`
-}
+export const timestamp = (date: Date): string => `${date.toISOString().slice(0, 19)}Z`
 
 /** What the server makes of an object that is created: name, uid, times, generation, no status. */
 export function prepareCreate(
@@ -178,15 +176,14 @@ function nameErrors(kind: SimKind, { metadata: { name } }: KubeObject): FieldErr
   ]
 }
 
-function labelErrors({ metadata }: KubeObject): FieldError[] {
-  return Object.values(metadata.labels ?? {})
+const labelErrors = ({ metadata }: KubeObject): FieldError[] =>
+  Object.values(metadata.labels ?? {})
     .filter((value) => typeof value !== 'string' || value.length > 63 || !labelValue.test(value))
     .map((value) => ({
       field: 'metadata.labels',
       reason: 'FieldValueInvalid' as const,
       message: `Invalid value: "${value}": a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')`,
     }))
-}
 
 /** The status of an apply to the main resource is nobody's, and the rest of one to the status subresource. */
 export function ownHalf(kind: SimKind, given: KubeObject, on: Write['on']): KubeObject {
@@ -345,6 +342,4 @@ export class Deletion {
   }
 }
 
-function hasFinalizers(object: KubeObject): boolean {
-  return (object.metadata.finalizers ?? []).length > 0
-}
+const hasFinalizers = (object: KubeObject): boolean => (object.metadata.finalizers ?? []).length > 0

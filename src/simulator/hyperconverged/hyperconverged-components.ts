@@ -1,7 +1,7 @@
 import type { Condition, Kind, KubeObject } from '../../lib/kube/object.ts'
 import { custom, type SimKind } from '../api/kinds/sim-kind.ts'
 import { type ComponentKind, pollEvery, type Self } from './hyperconverged-context.ts'
-import { between, control, sameStatus, seconds } from '../machinery/controller.ts'
+import { between, control, sameStatus, seconds, there } from '../machinery/controller.ts'
 import { dated } from './hyperconverged-status.ts'
 
 /** A component beside KubeVirt that HyperConverged makes (ocp 1.5). */
@@ -47,9 +47,7 @@ export const components: readonly Component[] = [
   },
 ]
 
-export function componentKinds(): SimKind[] {
-  return components.map(({ kind }) => custom(kind))
-}
+export const componentKinds = (): SimKind[] => components.map(({ kind }) => custom(kind))
 
 type Status = NonNullable<ComponentResource['status']>
 
@@ -58,9 +56,9 @@ export function runComponentOperator(cx: Self, { kind, name }: Component): Promi
   const takes = between(cx.random, 10_000, 20_000)
   const ref = { name, ...(kind.namespaced ? { namespace: cx.self.namespace } : {}) }
   return control(cx, [{ kind }], async () => {
-    const found = await cx.reader.get(kind, ref)
-    if (found.is !== 'object') return pollEvery
-    const { status = {}, metadata } = found.object
+    const found = there(await cx.reader.get(kind, ref))
+    if (found === undefined) return pollEvery
+    const { status = {}, metadata } = found
     const left = timeLeft(cx, status, takes)
     const wanted = { ...versions(cx, status, left), observedGeneration: metadata.generation ?? 1 }
     const told = conditionsOf(cx, kind.kind, wanted)

@@ -114,14 +114,13 @@ const shortNames = ['hco', 'hcos']
 const uid = 'c0ffee00-0000-4000-8000-000000000001'
 
 /** Has to be there before the CRD, which knows nothing of what its versions default. */
-export function hyperConvergedKind(shape: HyperConvergedShape): SimKind {
-  return custom(atVersion(kube.HyperConvergeds, shape.stored), {
+export const hyperConvergedKind = (shape: HyperConvergedShape): SimKind =>
+  custom(atVersion(kube.HyperConvergeds, shape.stored), {
     shortNames,
     versions: byPriority(shape.served),
     versioning: versioningOf(shape),
     versioningBy: (definition) => versioningOf(shapeOf(definition)),
   })
-}
 
 /** The one object, as stored. What the strategy does not say the server defaults. */
 export function hyperConvergedObject(
@@ -175,9 +174,8 @@ export function hyperConvergedDefinition({
 }
 
 /** What a HyperConverged says of VMs, wherever its version has it (hco 2). */
-export function virtualizationOf({ apiVersion, spec = {} }: kube.HyperConverged): Json {
-  return versionOf(apiVersion) === 'v1' ? jsonOf(spec['virtualization']) : { ...spec }
-}
+export const virtualizationOf = ({ apiVersion, spec = {} }: kube.HyperConverged): Json =>
+  versionOf(apiVersion) === 'v1' ? jsonOf(spec['virtualization']) : { ...spec }
 
 /** How VMs follow, as it is passed on to KubeVirt: an empty list of methods as none at all (hco 5). */
 export function passedOn(hyperconverged: kube.HyperConverged): {

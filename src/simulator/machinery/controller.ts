@@ -1,5 +1,5 @@
 import * as kube from '../kinds.ts'
-import type { DeepPartial, Reader, Ref, Where, Writer } from '../../lib/kube/cluster.ts'
+import type { DeepPartial, Found, Reader, Ref, Where, Writer } from '../../lib/kube/cluster.ts'
 import type { Condition, Kind, KubeObject, Metadata } from '../../lib/kube/object.ts'
 import type { Clock } from '../../lib/kube/clock.ts'
 import { ApiError } from '../../lib/kube/errors.ts'
@@ -379,6 +379,10 @@ export async function mergeStatus<T extends KubeObject & { status?: object }>(
   return true
 }
 
+/** The object that was asked for, where it is there. */
+export const there = <T extends KubeObject>(found: Found<T>): T | undefined =>
+  found.is === 'object' ? found.object : undefined
+
 /** An object of that kind; what is undefined in its metadata is as good as absent. */
 export const made = <T extends KubeObject>({ apiVersion, kind }: Kind<T>, parts: Parts<T>): T =>
   ({ apiVersion, kind, ...parts }) as unknown as T
@@ -412,14 +416,12 @@ export const seconds = ({ clock }: Pick<ControllerContext, 'clock'>): string => 
 const letters = 'bcdfghjklmnpqrstvwxz2456789'
 
 /** Five letters, as the API server appends them to `generateName`. */
-export function nameSuffix(random: () => number): string {
-  return Array.from({ length: 5 }, () => letters[Math.floor(random() * letters.length)]).join('')
-}
+export const nameSuffix = (random: () => number): string =>
+  Array.from({ length: 5 }, () => letters[Math.floor(random() * letters.length)]).join('')
 
 /** Between `least` and `most`. */
-export function between(random: () => number, least: number, most: number): number {
-  return least + random() * (most - least)
-}
+export const between = (random: () => number, least: number, most: number): number =>
+  least + random() * (most - least)
 
 const hashes = new WeakMap<object, string>()
 

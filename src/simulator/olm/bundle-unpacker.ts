@@ -2,7 +2,7 @@ import * as kube from '../kinds.ts'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { condition, groupOf, type KubeObject } from '../../lib/kube/object.ts'
 import { versionOf } from '../api/kinds/sim-kind.ts'
-import { type ControllerContext, made, seconds, templateHash } from '../machinery/controller.ts'
+import { type ControllerContext, made, seconds, templateHash, there } from '../machinery/controller.ts'
 import type { Program } from '../machinery/kubelet.ts'
 import { msSince, type Olm, type OlmFaults } from './olm-context.ts'
 import type { OlmShape } from './olm-shape.ts'
@@ -48,20 +48,17 @@ export function stepsOf(release: Release, shape: OlmShape): kube.InstallStep[] {
 }
 
 /** Bears the hash of the bundle's image, as its Job does. */
-function unpackedName({ package: name, entry }: Pick<Release, 'package' | 'entry'>): string {
-  return templateHash({ bundle: `${name}@${entry.version}` }).repeat(6)
-}
+const unpackedName = ({ package: name, entry }: Pick<Release, 'package' | 'entry'>): string =>
+  templateHash({ bundle: `${name}@${entry.version}` }).repeat(6)
 
-function referenceTo(release: Release, { source, sourceNamespace }: OlmShape): Reference {
-  return {
-    kind: 'ConfigMap',
-    name: unpackedName(release),
-    namespace: sourceNamespace,
-    catalogSourceName: source,
-    catalogSourceNamespace: sourceNamespace,
-    replaces: release.replaces ?? '',
-  }
-}
+const referenceTo = (release: Release, { source, sourceNamespace }: OlmShape): Reference => ({
+  kind: 'ConfigMap',
+  name: unpackedName(release),
+  namespace: sourceNamespace,
+  catalogSourceName: source,
+  catalogSourceNamespace: sourceNamespace,
+  replaces: release.replaces ?? '',
+})
 
 const refLabel = 'operatorframework.io/bundle-unpack-ref'
 
@@ -98,9 +95,9 @@ export async function filesOf(
   reader: ControllerContext['reader'],
   { name, namespace }: Reference,
 ): Promise<KubeObject[] | undefined> {
-  const found = await reader.get(kube.ConfigMaps, { name, namespace })
-  if (found.is !== 'object') return undefined
-  const files = Object.values(found.object.binaryData ?? {}).map(unpacked)
+  const found = there(await reader.get(kube.ConfigMaps, { name, namespace }))
+  if (found === undefined) return undefined
+  const files = Object.values(found.binaryData ?? {}).map(unpacked)
   return [...files, ...files.filter(isServiceVersion).flatMap(permissionsOf)]
 }
 

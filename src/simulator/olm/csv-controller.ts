@@ -45,9 +45,8 @@ async function advance(cx: Olm, csv: kube.Csv, all: readonly kube.Csv[]): Promis
   return [shortest]
 }
 
-function isIn({ status }: kube.Csv, { phase, reason, message }: Phase): boolean {
-  return status?.phase === phase && status.reason === reason && status.message === message
-}
+const isIn = ({ status }: kube.Csv, { phase, reason, message }: Phase): boolean =>
+  status?.phase === phase && status.reason === reason && status.message === message
 
 const isAtRest = ({ status }: kube.Csv): boolean =>
   status?.phase === 'Succeeded' || status?.phase === 'Replacing'
@@ -274,9 +273,8 @@ const presence = (isThere: boolean): Requirement => ({
   message: isThere ? 'it is present' : 'it is not present',
 })
 
-export function carriedBy({ spec }: kube.Csv): readonly CarriedDeployment[] {
-  return (spec?.install?.spec?.deployments ?? []) as unknown as readonly CarriedDeployment[]
-}
+export const carriedBy = ({ spec }: kube.Csv): readonly CarriedDeployment[] =>
+  (spec?.install?.spec?.deployments ?? []) as unknown as readonly CarriedDeployment[]
 
 async function unhealthyPart(reader: Olm['reader'], csv: kube.Csv): Promise<string | undefined> {
   for (const { name } of carriedBy(csv)) {
@@ -349,9 +347,10 @@ function deploymentOf(csv: kube.Csv, { name, label, spec }: CarriedDeployment): 
   })
 }
 
-function telling(container: kube.Container, told: { name: string; value: string }): kube.Container {
-  return { ...container, env: [...(container.env ?? []), told] }
-}
+const telling = (container: kube.Container, told: { name: string; value: string }): kube.Container => ({
+  ...container,
+  env: [...(container.env ?? []), told],
+})
 
 /** Takes a CSV away with what only it had: its roles and its OperatorCondition. */
 async function removeCsv({ reader, writer }: Olm, csv: kube.Csv): Promise<void> {
@@ -377,7 +376,6 @@ export function runCopies(cx: Olm): Promise<void> {
       for (const csv of wanted)
         if (metadata.name !== csv.metadata.namespace && status?.phase !== 'Terminating')
           await copyTo(cx, csv, { namespace: metadata.name, copies })
-    return undefined
   })
 }
 

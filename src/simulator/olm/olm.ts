@@ -42,7 +42,6 @@ function runOperatorConditions(cx: Olm): Promise<void> {
   ]
   return control(cx, watched, async () => {
     for (const csv of await ownServiceVersions(cx.reader)) await tend(cx, csv)
-    return undefined
   })
 }
 
@@ -75,15 +74,13 @@ async function blockUpgrade(cx: Olm, { metadata, spec }: kube.OperatorCondition)
   await cx.writer.mergePatch(kube.OperatorConditions, metadata, { spec: { overrides: [...others, ...own] } })
 }
 
-function heldBack(cx: Olm, message: string): Condition {
-  return {
-    type: 'Upgradeable',
-    status: 'False',
-    reason: byAdmin,
-    message,
-    lastTransitionTime: seconds(cx),
-  }
-}
+const heldBack = (cx: Olm, message: string): Condition => ({
+  type: 'Upgradeable',
+  status: 'False',
+  reason: byAdmin,
+  message,
+  lastTransitionTime: seconds(cx),
+})
 
 /** With the generation that they were said in: a status of an older one is no answer. */
 async function copyToStatus(cx: Olm, { metadata, spec, status }: kube.OperatorCondition): Promise<void> {
@@ -114,20 +111,19 @@ function runClusterOperator(cx: Olm): Promise<void> {
   return control(cx, watched, async () => {
     const own = await cx.reader.get(kube.ClusterOperators, { name })
     const version = await cx.reader.get(kube.ClusterVersions, { name: 'version' })
-    if (own.is !== 'object' || version.is !== 'object') return undefined
+    if (own.is !== 'object' || version.is !== 'object') return
     const next = following(version.object.status?.desired?.version)
-    if (next === undefined) return undefined
+    if (next === undefined) return
     const said = verdict(await ownServiceVersions(cx.reader), next)
     const { metadata, status } = own.object
     const conditions = saying(status?.conditions, { Upgradeable: said }, seconds(cx))
-    if (conditions === status?.conditions) return undefined
+    if (conditions === status?.conditions) return
     const { resourceVersion } = metadata
     const change = {
       ...(resourceVersion !== undefined && { metadata: { resourceVersion } }),
       status: { conditions },
     }
     await cx.writer.mergePatch(kube.ClusterOperators, metadata, change, 'status')
-    return undefined
   })
 }
 

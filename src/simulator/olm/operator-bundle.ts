@@ -112,13 +112,11 @@ function serviceVersion(
 }
 
 /** As OLM marks what belongs to a CSV. */
-export function ownedLabels({ metadata }: Pick<KubeObject, 'metadata'>): Record<string, string> {
-  return {
-    'olm.owner': metadata.name,
-    'olm.owner.kind': kube.Csvs.kind,
-    'olm.owner.namespace': metadata.namespace ?? '',
-  }
-}
+export const ownedLabels = ({ metadata }: Pick<KubeObject, 'metadata'>): Record<string, string> => ({
+  'olm.owner': metadata.name,
+  'olm.owner.kind': kube.Csvs.kind,
+  'olm.owner.namespace': metadata.namespace ?? '',
+})
 
 /** What a bundle wants an account of its operators to be permitted. */
 interface Account {
@@ -194,11 +192,10 @@ function hashedName(csv: string, of: object): string {
 }
 
 /** Of the release's own manifest. */
-function kubeVirtRules(version: string, kind: 'ClusterRole' | 'Role'): kube.PolicyRule[] {
-  return operatorManifest(version)
+const kubeVirtRules = (version: string, kind: 'ClusterRole' | 'Role'): kube.PolicyRule[] =>
+  operatorManifest(version)
     .filter((one) => one.kind === kind)
     .flatMap((role) => (role as kube.Role).rules ?? [])
-}
 
 const every = ['*']
 const hyperConvergedRules: kube.PolicyRule[] = [
@@ -297,14 +294,12 @@ const others = [
 ]
 
 /** What a release of HyperConverged installs; the operands come later, and not by OLM. */
-function hyperConvergedDeployments(bundle: BundleShape, shape: OlmShape): CarriedDeployment[] {
-  return [
-    carried('hco-operator', 'hyperconverged-cluster-operator', bundle),
-    carried('hco-webhook', 'hyperconverged-cluster-webhook', bundle),
-    virtOperator(bundle, shape),
-    ...others.map((name) => carried(name, name, bundle)),
-  ]
-}
+const hyperConvergedDeployments = (bundle: BundleShape, shape: OlmShape): CarriedDeployment[] => [
+  carried('hco-operator', 'hyperconverged-cluster-operator', bundle),
+  carried('hco-webhook', 'hyperconverged-cluster-webhook', bundle),
+  virtOperator(bundle, shape),
+  ...others.map((name) => carried(name, name, bundle)),
+]
 
 /** What the release of another operator installs. */
 function otherDeployments(name: string, { version }: EntryShape): CarriedDeployment[] {

@@ -92,9 +92,8 @@ export function withConditions(
   )
 }
 
-export function isTrue(conditions: readonly Condition[] | undefined, type: string): boolean {
-  return conditions?.find((c) => c.type === type)?.status === 'True'
-}
+export const isTrue = (conditions: readonly Condition[] | undefined, type: string): boolean =>
+  conditions?.find((c) => c.type === type)?.status === 'True'
 
 /** ms since a condition became what it is; 0 where nobody knows. */
 export function msSince(conditions: readonly Condition[] | undefined, type: string, now: Date): number {

@@ -56,9 +56,8 @@ const definition = ({ kind, plural, group, versions, status, shortNames = [], cl
     { versions, status, names: { listKind: `${kind}List`, shortNames, categories: ['all'] } },
   )
 
-export function customResources(version: string): kube.CustomResourceDefinition[] {
-  return resources(version).map(definition)
-}
+export const customResources = (version: string): kube.CustomResourceDefinition[] =>
+  resources(version).map(definition)
 
 /** The CRD that the operator manifest brings. Its schema says no more than of which minor it is. */
 export function kubeVirtDefinition(version: string): kube.CustomResourceDefinition {

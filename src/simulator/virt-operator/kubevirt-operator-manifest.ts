@@ -59,9 +59,12 @@ const priorityClass: KubeObject & { value: number; globalDefault: boolean; descr
   description: 'This priority class should be used for core kubevirt components only.',
 }
 
-function clusterRole(name: string, rules: kube.PolicyRule[]): kube.Role {
-  return { apiVersion: rbac, kind: 'ClusterRole', metadata: { name, labels }, rules }
-}
+const clusterRole = (name: string, rules: kube.PolicyRule[]): kube.Role => ({
+  apiVersion: rbac,
+  kind: 'ClusterRole',
+  metadata: { name, labels },
+  rules,
+})
 
 function role(namespace: string): kube.Role {
   const rules = [

@@ -104,9 +104,8 @@ function columnsOf(version: Json, known: SimKind | undefined): SimKind['columns'
 }
 
 /** The order of discovery: v2 before v1, v1 before v1beta1 before v1alpha3. */
-export function byPriority(versions: readonly string[]): string[] {
-  return [...versions].sort((a, b) => priority(b) - priority(a))
-}
+export const byPriority = (versions: readonly string[]): string[] =>
+  [...versions].sort((a, b) => priority(b) - priority(a))
 
 function priority(version: string): number {
   const {
@@ -118,15 +117,15 @@ function priority(version: string): number {
   return level * 1e6 + Number(major) * 1e3 + Number(minor)
 }
 
-function schemaLists(schema: unknown): ListKeys {
-  return (path) => {
+const schemaLists =
+  (schema: unknown): ListKeys =>
+  (path) => {
     const found = schemaAt(schema, path)
     const type = text(found, 'x-kubernetes-list-type')
     if (type === 'set') return 'set'
     const keys = words(found, 'x-kubernetes-list-map-keys')
     return type === 'map' && keys.length > 0 ? keys : atomicLists(path)
   }
-}
 
 function schemaAt(schema: unknown, path: readonly string[]): unknown {
   let found = schema

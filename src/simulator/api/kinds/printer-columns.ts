@@ -4,19 +4,18 @@ import type { Column } from './sim-kind.ts'
 
 type Cell = Column['cell']
 
-export function column(name: string, cell: Cell, type: Column['type'] = 'string'): Column {
-  return { name, type, cell }
-}
+export const column = (name: string, cell: Cell, type: Column['type'] = 'string'): Column => ({
+  name,
+  type,
+  cell,
+})
 
 /** Shown by `-o wide` only. */
-function wide(name: string, cell: Cell): Column {
-  return { name, type: 'string', priority: 1, cell }
-}
+const wide = (name: string, cell: Cell): Column => ({ name, type: 'string', priority: 1, cell })
 
 /** A column that is one value of the object, or `<none>`. */
-export function field(name: string, ...path: readonly string[]): Column {
-  return column(name, (object) => shown(at(object, ...path)))
-}
+export const field = (name: string, ...path: readonly string[]): Column =>
+  column(name, (object) => shown(at(object, ...path)))
 
 export const nameColumn = column('Name', (object) => object.metadata.name)
 export const ageColumn = column('Age', (object, now) => ageOf(object.metadata.creationTimestamp, now))
@@ -52,8 +51,8 @@ export const conditionPath = (type: string, member = 'status'): string =>
 export const agePath = { Age: '.metadata.creationTimestamp' }
 
 /** The additionalPrinterColumns of a CustomResourceDefinition. */
-export function jsonPathColumns(definitions: readonly Json[]): Column[] {
-  return definitions.map((definition) => {
+export const jsonPathColumns = (definitions: readonly Json[]): Column[] =>
+  definitions.map((definition) => {
     const type = (text(definition, 'type') ?? 'string') as Column['type']
     const steps = parsePath(text(definition, 'jsonPath') ?? '')
     const priority = Number(definition['priority'] ?? 0)
@@ -64,7 +63,6 @@ export function jsonPathColumns(definitions: readonly Json[]): Column[] {
     }
     return { name, type: type === 'date' ? 'string' : type, priority, cell }
   })
-}
 
 type Step = string | number | { where: string; is: string }
 
@@ -116,9 +114,8 @@ function two(ms: number, [big, bigUnit]: [number, string], [small, smallUnit]: [
 }
 
 /** Since an RFC 3339 time; `<unknown>` where there is none. */
-export function ageOf(since: unknown, now: Date): string {
-  return typeof since === 'string' ? humanDuration(now.getTime() - Date.parse(since)) : '<unknown>'
-}
+export const ageOf = (since: unknown, now: Date): string =>
+  typeof since === 'string' ? humanDuration(now.getTime() - Date.parse(since)) : '<unknown>'
 
 export const podColumns: readonly Column[] = [
   nameColumn,
@@ -160,9 +157,8 @@ function initStatus({ spec, status }: kube.Pod): string | undefined {
   return `Init:${first}/${(spec?.initContainers ?? containers).length}`
 }
 
-function reasonOf(container: kube.ContainerStatus): string | undefined {
-  return container.state?.waiting?.reason ?? terminated(container)
-}
+const reasonOf = (container: kube.ContainerStatus): string | undefined =>
+  container.state?.waiting?.reason ?? terminated(container)
 
 function terminated({ state }: kube.ContainerStatus): string | undefined {
   if (!state?.terminated) return undefined
