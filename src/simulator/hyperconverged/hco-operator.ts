@@ -6,9 +6,9 @@ import {
   between,
   control,
   type ControllerContext,
+  foundIn,
   made,
   recordEvent,
-  there,
 } from '../machinery/controller.ts'
 import { lead } from '../machinery/leader-election.ts'
 import {
@@ -172,7 +172,7 @@ const operatorVersion = ({ status }: kube.HyperConverged): string | undefined =>
 
 /** In the version that is stored; where nobody converts between several, neither read nor written. */
 async function storedKind({ reader }: Self): Promise<Kind<kube.HyperConverged> | 'not converted'> {
-  const found = there(await reader.get(kube.CustomResourceDefinitions, { name: names.definition }))
+  const found = foundIn(await reader.get(kube.CustomResourceDefinitions, { name: names.definition }))
   if (found === undefined) return kube.HyperConvergeds
   const { stored, served, conversion } = shapeOf(found)
   const isConverted = conversion === 'Webhook' || served.length === 1
@@ -230,7 +230,7 @@ async function ensureOperands(cx: Self, hyperconverged: kube.HyperConverged, qui
 
 async function ensureKubeVirt(cx: Self, hyperconverged: kube.HyperConverged, quiet: boolean) {
   const wanted = wantedKubeVirt(hyperconverged)
-  const object = there(await cx.reader.get(kube.KubeVirts, wanted.metadata))
+  const object = foundIn(await cx.reader.get(kube.KubeVirts, wanted.metadata))
   if (object === undefined) return cx.writer.create(kube.KubeVirts, wanted)
   if (same(object.spec, wanted.spec)) return object
   const { name, namespace } = object.metadata

@@ -1,7 +1,7 @@
 import type { Condition, Kind, KubeObject } from '../../lib/kube/object.ts'
 import { custom, type SimKind } from '../api/kinds/sim-kind.ts'
 import { type ComponentKind, pollEvery, type Self } from './hyperconverged-context.ts'
-import { between, control, sameStatus, seconds, there } from '../machinery/controller.ts'
+import { between, control, foundIn, sameStatus, seconds } from '../machinery/controller.ts'
 import { dated } from './hyperconverged-status.ts'
 
 /** A component beside KubeVirt that HyperConverged makes (ocp 1.5). */
@@ -56,7 +56,7 @@ export function runComponentOperator(cx: Self, { kind, name }: Component): Promi
   const takes = between(cx.random, 10_000, 20_000)
   const ref = { name, ...(kind.namespaced ? { namespace: cx.self.namespace } : {}) }
   return control(cx, [{ kind }], async () => {
-    const found = there(await cx.reader.get(kind, ref))
+    const found = foundIn(await cx.reader.get(kind, ref))
     if (found === undefined) return pollEvery
     const { status = {}, metadata } = found
     const left = timeLeft(cx, status, takes)

@@ -1,5 +1,5 @@
 import * as kube from '../kinds.ts'
-import { type ControllerContext, seconds, there } from '../machinery/controller.ts'
+import { type ControllerContext, foundIn, seconds } from '../machinery/controller.ts'
 import type { Faults } from '../machinery/machinery-faults.ts'
 import type { Condition } from '../../lib/kube/object.ts'
 
@@ -66,7 +66,7 @@ export const upgradeable = {
 export async function sayUpgradeable(cx: Self, said: Said): Promise<void> {
   const { condition: name, namespace } = cx.self
   if (name === undefined) return
-  const found = there(await cx.reader.get(kube.OperatorConditions, { name, namespace }))
+  const found = foundIn(await cx.reader.get(kube.OperatorConditions, { name, namespace }))
   if (found === undefined) return
   const before = found.spec?.conditions ?? []
   const last = before.find(({ type }) => type === 'Upgradeable')

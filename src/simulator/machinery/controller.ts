@@ -380,7 +380,7 @@ export async function mergeStatus<T extends KubeObject & { status?: object }>(
 }
 
 /** The object that was asked for, where it is there. */
-export const there = <T extends KubeObject>(found: Found<T>): T | undefined =>
+export const foundIn = <T extends KubeObject>(found: Found<T>): T | undefined =>
   found.is === 'object' ? found.object : undefined
 
 /** An object of that kind; what is undefined in its metadata is as good as absent. */

@@ -2,7 +2,7 @@ import * as kube from '../kinds.ts'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { condition, groupOf, type KubeObject } from '../../lib/kube/object.ts'
 import { versionOf } from '../api/kinds/sim-kind.ts'
-import { type ControllerContext, made, seconds, templateHash, there } from '../machinery/controller.ts'
+import { type ControllerContext, foundIn, made, seconds, templateHash } from '../machinery/controller.ts'
 import type { Program } from '../machinery/kubelet.ts'
 import { msSince, type Olm, type OlmFaults } from './olm-context.ts'
 import type { OlmShape } from './olm-shape.ts'
@@ -95,7 +95,7 @@ export async function filesOf(
   reader: ControllerContext['reader'],
   { name, namespace }: Reference,
 ): Promise<KubeObject[] | undefined> {
-  const found = there(await reader.get(kube.ConfigMaps, { name, namespace }))
+  const found = foundIn(await reader.get(kube.ConfigMaps, { name, namespace }))
   if (found === undefined) return undefined
   const files = Object.values(found.binaryData ?? {}).map(unpacked)
   return [...files, ...files.filter(isServiceVersion).flatMap(permissionsOf)]

@@ -1,6 +1,6 @@
 import * as kube from '../kinds.ts'
 import { ApiError } from '../../lib/kube/errors.ts'
-import { control, type ControllerContext, made, seconds, there } from '../machinery/controller.ts'
+import { control, type ControllerContext, foundIn, made, seconds } from '../machinery/controller.ts'
 import { createPod, isLiving, isReady } from '../machinery/owned-pods.ts'
 import { msSince, type Olm } from './olm-context.ts'
 import { same } from '../api/json.ts'
@@ -199,7 +199,7 @@ function manifest({ shape }: Olm, content: PackageContent, namespace: string): k
  * update (ocp 2.3 #10), or else of the newest update that is completed. Undefined where there is no cluster version.
  */
 async function platformMinor({ reader }: Pick<ControllerContext, 'reader'>): Promise<string | undefined> {
-  const version = there(await reader.get(kube.ClusterVersions, { name: 'version' }))
+  const version = foundIn(await reader.get(kube.ClusterVersions, { name: 'version' }))
   if (version === undefined) return undefined
   const marketplace = await reader.get(kube.ClusterOperators, { name: 'marketplace' })
   const versions = marketplace.is === 'object' ? marketplace.object.status?.versions : undefined

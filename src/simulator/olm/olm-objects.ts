@@ -103,7 +103,7 @@ function operatorGroup(shape: OlmShape, namespace: string): kube.OperatorGroup {
     metadata: { name, namespace },
     spec: { upgradeStrategy: 'Default' },
     status: { namespaces: [''], lastUpdated: longAgo },
-  } as Pick<kube.OperatorGroup, 'metadata'>)
+  })
 }
 
 /** The Subscriptions of a namespace, and the plan that installed what they wanted. */
@@ -157,8 +157,6 @@ function subscriptionOf(shape: OlmShape, installed: Installed, plan: Planned): k
 
 /** The kinds that a cluster with OLM serves, with the columns of `kubectl get`. ClusterExtension is none of them: that is OLM v1. */
 export function olmKinds(): SimKind[] {
-  const of = (kind: Kind, shortNames: readonly string[], columns: readonly Column[]): SimKind =>
-    custom(kind, { shortNames, categories: ['olm'], columns })
   return [
     of(
       kube.Subscriptions,
@@ -200,6 +198,9 @@ export function olmKinds(): SimKind[] {
     }),
   ]
 }
+
+const of = (kind: Kind, shortNames: readonly string[], columns: readonly Column[]): SimKind =>
+  custom(kind, { shortNames, categories: ['olm'], columns })
 
 /** Of several CSVs the first alone is shown (ocp 2.2). */
 const planColumns = [

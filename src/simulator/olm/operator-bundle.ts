@@ -148,17 +148,16 @@ function permissionsIn(csv: kube.Csv): KubeObject[] {
   const { permissions: within = [], clusterPermissions: everywhere = [] } = csv.spec?.install?.spec ?? {}
   const { namespace } = csv.metadata
   const names = new Set([...within, ...everywhere].map((one) => one.serviceAccountName ?? ''))
-  return [...names].flatMap((name) => {
-    const rulesIn = (all: typeof within) =>
-      all.filter(({ serviceAccountName }) => serviceAccountName === name)
-    return [
-      made(kube.ServiceAccounts, { metadata: { name, namespace } }),
-      ...rulesIn(within).flatMap(({ rules = [] }) =>
-        roleAndBinding(csv, { account: name, rules, within: namespace }),
-      ),
-      ...rulesIn(everywhere).flatMap(({ rules = [] }) => roleAndBinding(csv, { account: name, rules })),
-    ]
-  })
+  const all: KubeObject[] = []
+  for (const name of names) {
+    const rulesIn = (of: typeof within) => of.filter(({ serviceAccountName }) => serviceAccountName === name)
+    all.push(made(kube.ServiceAccounts, { metadata: { name, namespace } }))
+    for (const { rules = [] } of rulesIn(within))
+      all.push(...roleAndBinding(csv, { account: name, rules, within: namespace }))
+    for (const { rules = [] } of rulesIn(everywhere))
+      all.push(...roleAndBinding(csv, { account: name, rules }))
+  }
+  return all
 }
 
 function roleAndBinding(

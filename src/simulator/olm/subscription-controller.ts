@@ -1,5 +1,5 @@
 import * as kube from '../kinds.ts'
-import { between, control, made, nameSuffix, seconds, there } from '../machinery/controller.ts'
+import { between, control, foundIn, made, nameSuffix, seconds } from '../machinery/controller.ts'
 import type { Release } from './operator-bundle.ts'
 import { servedBy } from './catalog-source.ts'
 import { type NamespaceSnapshot, type Olm, readNamespaces, type Said, saying } from './olm-context.ts'
@@ -54,7 +54,7 @@ export function runSubscriptions(cx: Olm): Promise<void> {
   const memory: Memory = { resolutions: new Map(), arrivals: new Map(), firstShown: new Map() }
   return control(cx, watched, async () => {
     const { source: name, sourceNamespace: namespace } = cx.shape
-    const source = there(await cx.reader.get(kube.CatalogSources, { name, namespace }))
+    const source = foundIn(await cx.reader.get(kube.CatalogSources, { name, namespace }))
     const again: number[] = []
     for (const snapshot of await readNamespaces(cx)) {
       const subscriptions: kube.Subscription[] = []

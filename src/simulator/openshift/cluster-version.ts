@@ -1,5 +1,5 @@
 import * as kube from '../kinds.ts'
-import { claim, seconds, there, whenRung } from '../machinery/controller.ts'
+import { claim, foundIn, seconds, whenRung } from '../machinery/controller.ts'
 import {
   isTrue,
   minute,
@@ -84,7 +84,7 @@ function updatesOf(cx: Platform, status: Status, channel: string, memory: Waits)
 }
 
 async function configMap({ reader }: Platform, name: string, namespace: string) {
-  return there(await reader.get(kube.ConfigMaps, { name, namespace }))
+  return foundIn(await reader.get(kube.ConfigMaps, { name, namespace }))
 }
 
 /** What takes its time, since when: forgotten with the process, and begun again. */

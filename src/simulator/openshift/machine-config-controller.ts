@@ -2,11 +2,11 @@ import * as kube from '../kinds.ts'
 import {
   claim,
   control,
+  foundIn,
   made,
   ownedBy,
   recordEvent,
   seconds,
-  there,
   untilAborted,
   whenRung,
 } from '../machinery/controller.ts'
@@ -412,7 +412,7 @@ async function updateNode(cx: Platform, name: string): Promise<void> {
 }
 
 async function read({ reader }: Platform, name: string): Promise<kube.Node | undefined> {
-  return there(await reader.get(kube.Nodes, { name }))
+  return foundIn(await reader.get(kube.Nodes, { name }))
 }
 
 type Notes = Record<string, string | null>

@@ -219,8 +219,8 @@ const operatorList: readonly OperatorPlace[] = table.levels.flatMap((operators, 
 export const operatorsOf = ({ topology }: Pick<OpenShiftShape, 'topology'>): readonly OperatorPlace[] =>
   topology === 'External' ? operatorList.filter(({ name }) => !table.elsewhere.includes(name)) : operatorList
 
-const since = conditionPath('Progressing', 'lastTransitionTime')
-const said = conditionPath('Progressing', 'message')
+const sincePath = conditionPath('Progressing', 'lastTransitionTime')
+const saidPath = conditionPath('Progressing', 'message')
 
 const ofPlatform = (
   told: Kind,
@@ -235,16 +235,16 @@ const platformKinds: readonly SimKind[] = [
     Version: ".status.history[?(@.state=='Completed')].version",
     Available: conditionPath('Available'),
     Progressing: conditionPath('Progressing'),
-    Since: since,
-    Status: said,
+    Since: sincePath,
+    Status: saidPath,
   }),
   ofPlatform(kube.ClusterOperators, ['co'], {
     Version: ".status.versions[?(@.name=='operator')].version",
     Available: conditionPath('Available'),
     Progressing: conditionPath('Progressing'),
     Degraded: conditionPath('Degraded'),
-    Since: since,
-    Message: said,
+    Since: sincePath,
+    Message: saidPath,
   }),
   ofPlatform(kube.Infrastructures, [], agePath),
   ofPlatform(kube.KubeApiServers, [], agePath),

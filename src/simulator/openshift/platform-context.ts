@@ -81,15 +81,14 @@ export function withConditions(
   claims: readonly Condition[],
   at: string,
 ): Condition[] {
-  return claims.reduce<Condition[]>(
-    (all, said) => {
-      const before = all.find(({ type }) => type === said.type)
-      const since = before?.status === said.status ? before.lastTransitionTime : undefined
-      const next = { ...said, lastTransitionTime: since ?? at }
-      return before ? all.map((c) => (c === before ? next : c)) : [...all, next]
-    },
-    [...conditions],
-  )
+  const all = [...conditions]
+  for (const said of claims) {
+    const place = all.findIndex(({ type }) => type === said.type)
+    const before = all[place]
+    const since = before?.status === said.status ? before.lastTransitionTime : undefined
+    all.splice(before ? place : all.length, 1, { ...said, lastTransitionTime: since ?? at })
+  }
+  return all
 }
 
 export const isTrue = (conditions: readonly Condition[] | undefined, type: string): boolean =>

@@ -1,9 +1,9 @@
 import * as kube from '../kinds.ts'
 import type { KubeObject } from '../../lib/kube/object.ts'
-import { onControlPlane } from './operands.ts'
 import { kubeVirtDefinition } from './kubevirt-crds.ts'
 import { isAtLeast } from './virt-operator-context.ts'
 import { made } from '../machinery/controller.ts'
+import { onControlPlane } from './managed-objects.ts'
 
 export interface ManifestOptions {
   /** Default `quay.io/kubevirt`. */

@@ -11,8 +11,7 @@ import {
   type Pass,
 } from './virt-operator-context.ts'
 import { customResources } from './kubevirt-crds.ts'
-import { between, type ControllerContext, made, nameSuffix, there } from '../machinery/controller.ts'
-import { onControlPlane } from './operands.ts'
+import { between, type ControllerContext, foundIn, made, nameSuffix } from '../machinery/controller.ts'
 import { gzipSync } from 'node:zlib'
 
 /** An object that the operator keeps as its install strategy has it. */
@@ -339,7 +338,7 @@ function strategyJob(cx: Operator, config: DeploymentConfig): kube.Job {
 export async function dumpStrategy(cx: ControllerContext, pod: kube.Pod): Promise<number> {
   await cx.clock.sleep(between(cx.random, 1500, 2500), cx.signal)
   const { namespace, labels = {} } = pod.metadata
-  const job = there(
+  const job = foundIn(
     await cx.reader.get(kube.Jobs, {
       name: labels['batch.kubernetes.io/job-name'] ?? '',
       namespace,
@@ -369,4 +368,22 @@ export async function dumpStrategy(cx: ControllerContext, pod: kube.Pod): Promis
 function targetConfig({ spec }: kube.Pod): string {
   const [container] = spec?.containers ?? []
   return container?.env?.find(({ name }) => name === 'TARGET_DEPLOYMENT_CONFIG')?.value ?? ''
+}
+
+/** On control-plane nodes, as virt-api and virt-controller have been since v1.3 (facts 2.1). */
+export const onControlPlane = {
+  nodeSelector: { 'kubernetes.io/os': 'linux' },
+  affinity: {
+    nodeAffinity: {
+      requiredDuringSchedulingIgnoredDuringExecution: {
+        nodeSelectorTerms: ['control-plane', 'master'].map((role) => ({
+          matchExpressions: [{ key: `node-role.kubernetes.io/${role}`, operator: 'Exists' }],
+        })),
+      },
+    },
+  },
+  tolerations: [
+    { key: 'CriticalAddonsOnly', operator: 'Exists' },
+    { key: 'node-role.kubernetes.io/control-plane', operator: 'Exists', effect: 'NoSchedule' },
+  ],
 }

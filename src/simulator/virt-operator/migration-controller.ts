@@ -1,5 +1,5 @@
 import * as kube from '../kinds.ts'
-import { controlEach, keyed, keyOf, recordEvent, seconds, there } from '../machinery/controller.ts'
+import { controlEach, foundIn, keyed, keyOf, recordEvent, seconds } from '../machinery/controller.ts'
 import { isLiving, isReady, namespaced } from '../machinery/owned-pods.ts'
 import {
   createLauncher,
@@ -87,7 +87,7 @@ async function limitsNow(cx: Virt, known: KnownMigrations): Promise<Limited> {
 
 async function vmiOf(cx: Virt, { spec, metadata }: kube.Migration): Promise<kube.Vmi | undefined> {
   const ref = { name: spec?.vmiName ?? '', ...namespaced(metadata) }
-  return there(await cx.reader.get(kube.Vmis, ref))
+  return foundIn(await cx.reader.get(kube.Vmis, ref))
 }
 
 /** Of the instance that it moves. */

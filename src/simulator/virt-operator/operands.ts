@@ -5,6 +5,7 @@ import {
   ensure,
   hasStamps,
   isOfDeployment,
+  onControlPlane,
   podStamps,
 } from './managed-objects.ts'
 import {
@@ -16,7 +17,7 @@ import {
   type Pass,
   versionOrder,
 } from './virt-operator-context.ts'
-import { made, recordEvent, there } from '../machinery/controller.ts'
+import { foundIn, made, recordEvent } from '../machinery/controller.ts'
 import { isReady } from '../machinery/owned-pods.ts'
 
 /** `changed`: written in this pass. `rolling`: its pods are not through. */
@@ -90,7 +91,7 @@ async function replicasOf(cx: Operator, { kubevirt }: Pass, name: string): Promi
 /** virt-handler by canary: maxUnavailable 1, with one updated pod ready 10%, with all of them 1 again (facts 2.8). */
 async function rollHandler(cx: Operator, pass: Pass): Promise<OperandState> {
   const ref = { name: 'virt-handler', namespace: pass.config.namespace }
-  const before = there(await cx.reader.get(kube.DaemonSets, ref))
+  const before = foundIn(await cx.reader.get(kube.DaemonSets, ref))
   const pods = await componentPods(cx, pass, before)
   const wanted = handlerDaemonSet(pass.config, extrasOf(cx, pass, { set: before, pods }))
   if (before === undefined || !hasStamps(before, pass.config, pass.generation) || drifted(before, wanted)) {
@@ -245,23 +246,6 @@ async function isRolled(cx: Operator, pass: Pass, deployment: kube.Deployment): 
   return pods.updatedReady > 0 && !pods.oldRunning
 }
 
-/** On control-plane nodes, as virt-api and virt-controller have been since v1.3 (facts 2.1). */
-export const onControlPlane = {
-  nodeSelector: { 'kubernetes.io/os': 'linux' },
-  affinity: {
-    nodeAffinity: {
-      requiredDuringSchedulingIgnoredDuringExecution: {
-        nodeSelectorTerms: ['control-plane', 'master'].map((role) => ({
-          matchExpressions: [{ key: `node-role.kubernetes.io/${role}`, operator: 'Exists' }],
-        })),
-      },
-    },
-  },
-  tolerations: [
-    { key: 'CriticalAddonsOnly', operator: 'Exists' },
-    { key: 'node-role.kubernetes.io/control-plane', operator: 'Exists', effect: 'NoSchedule' },
-  ],
-}
 const everywhere = {
   nodeSelector: { 'kubernetes.io/os': 'linux' },
   tolerations: [{ key: 'CriticalAddonsOnly', operator: 'Exists' }],

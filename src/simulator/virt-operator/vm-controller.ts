@@ -2,13 +2,13 @@ import * as kube from '../kinds.ts'
 import { condition, type Condition, type Metadata } from '../../lib/kube/object.ts'
 import {
   controlEach,
+  foundIn,
   keyed,
   keyOf,
   made,
   recordEvent,
   sameStatus,
   seconds,
-  there,
 } from '../machinery/controller.ts'
 import { namespaced, ownerReference } from '../machinery/owned-pods.ts'
 import type { Virt } from './vmi-controller.ts'
@@ -29,7 +29,7 @@ type Status = NonNullable<kube.Vm['status']>
 export function runVirtualMachines(cx: Virt): Promise<void> {
   const watches = [keyed(kube.Vms, named), keyed(kube.Vmis, named)]
   return controlEach(cx, watches, async () => async (ref) => {
-    const vm = there(await cx.reader.get(kube.Vms, ref))
+    const vm = foundIn(await cx.reader.get(kube.Vms, ref))
     if (vm === undefined) return
     const vmi = await cx.reader.get(kube.Vmis, ref)
     await tend(cx, vm, vmi.is === 'object' ? vmi.object : undefined)
