@@ -195,15 +195,28 @@ export function ownHalf(kind: SimKind, given: KubeObject, on: Write['on']): Kube
   return { apiVersion, kind: kind.kind, metadata: nameFields, ...(status !== undefined && { status }) }
 }
 
+/** The same numbers between 0 and 1 for the same seed (mulberry32). */
+export function seeded(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296
+  }
+}
+
+export const letters = 'bcdfghjklmnpqrstvwxz2456789'
+
+/** Five letters, as the API server appends them to `generateName`. */
+export const nameSuffix = (random: () => number): string =>
+  Array.from({ length: 5 }, () => letters[Math.floor(random() * letters.length)]).join('')
+
 const hexDigits = '0123456789abcdef'
 
-/** Names and uids that look like the API server's and are the same in every run (mulberry32). */
+/** Names and uids that look like the API server's and are the same in every run. */
 export class Identity {
-  #state: number
-
-  constructor(seed = 0x6b767570) {
-    this.#state = seed
-  }
+  readonly #next = seeded(0x6b767570)
 
   /** An RFC 4122 version 4 uid. */
   uid(): string {
@@ -216,15 +229,7 @@ export class Identity {
 
   /** The five characters behind a generateName. */
   suffix(): string {
-    const alphabet = 'bcdfghjklmnpqrstvwxz2456789'
-    return Array.from({ length: 5 }, () => alphabet[Math.floor(this.#next() * alphabet.length)]).join('')
-  }
-
-  #next(): number {
-    this.#state = (this.#state + 0x6d2b79f5) | 0
-    let t = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state)
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
-    return ((t ^ (t >>> 14)) >>> 0) / 4294967296
+    return nameSuffix(this.#next)
   }
 }
 

@@ -6,7 +6,7 @@ import { ApiError } from '../../lib/kube/errors.ts'
 import { wakeAfter } from '../simulated-clock.ts'
 import { isDeepStrictEqual } from 'node:util'
 import { createHash } from 'node:crypto'
-import { timestamp } from '../api/object-lifecycle.ts'
+import { letters, nameSuffix, timestamp } from '../api/object-lifecycle.ts'
 
 /** What a controller may touch: the API like any other client, time and luck. All of it ends with `signal`. */
 export interface ControllerContext {
@@ -413,11 +413,7 @@ export function sameStatus(there: object | undefined, wanted: object): boolean {
 /** Now, RFC 3339 in whole seconds, as status fields have it. */
 export const seconds = ({ clock }: Pick<ControllerContext, 'clock'>): string => timestamp(clock.now())
 
-const letters = 'bcdfghjklmnpqrstvwxz2456789'
-
-/** Five letters, as the API server appends them to `generateName`. */
-export const nameSuffix = (random: () => number): string =>
-  Array.from({ length: 5 }, () => letters[Math.floor(random() * letters.length)]).join('')
+export { nameSuffix, seeded } from '../api/object-lifecycle.ts'
 
 /** Between `least` and `most`. */
 export const between = (random: () => number, least: number, most: number): number =>
@@ -433,15 +429,4 @@ export function templateHash(template: object = {}): string {
   const hash = Array.from(digest.subarray(0, 10), (byte) => letters[byte % letters.length]).join('')
   if (Object.isFrozen(template)) hashes.set(template, hash)
   return hash
-}
-
-/** The same numbers between 0 and 1 for the same seed (mulberry32). */
-export function seeded(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296
-  }
 }

@@ -156,48 +156,46 @@ function subscriptionOf(shape: OlmShape, installed: Installed, plan: Planned): k
 }
 
 /** The kinds that a cluster with OLM serves, with the columns of `kubectl get`. ClusterExtension is none of them: that is OLM v1. */
-export function olmKinds(): SimKind[] {
-  return [
-    of(
-      kube.Subscriptions,
-      ['sub', 'subs'],
-      pathColumns({
-        Package: '.spec.name',
-        Source: '.spec.source',
-        Channel: '.spec.channel',
-      }),
-    ),
-    of(kube.InstallPlans, ['ip'], planColumns),
-    of(
-      kube.Csvs,
-      ['csv', 'csvs'],
-      pathColumns({
-        Display: '.spec.displayName',
-        Version: '.spec.version',
-        Replaces: '.spec.replaces',
-        Phase: '.status.phase',
-      }),
-    ),
-    of(
-      kube.CatalogSources,
-      ['catsrc'],
-      pathColumns({
-        Display: '.spec.displayName',
-        Type: '.spec.sourceType',
-        Publisher: '.spec.publisher',
-        ...agePath,
-      }),
-    ),
-    of(kube.OperatorConditions, ['condition'], pathColumns(agePath)),
-    of(kube.OperatorGroups, ['og'], pathColumns(agePath)),
-    custom(kube.PackageManifests, {
-      status: false,
-      generation: 'none',
-      categories: [],
-      columns: pathColumns({ Catalog: '.status.catalogSource', ...agePath }),
+export const olmKinds = (): SimKind[] => [
+  of(
+    kube.Subscriptions,
+    ['sub', 'subs'],
+    pathColumns({
+      Package: '.spec.name',
+      Source: '.spec.source',
+      Channel: '.spec.channel',
     }),
-  ]
-}
+  ),
+  of(kube.InstallPlans, ['ip'], planColumns),
+  of(
+    kube.Csvs,
+    ['csv', 'csvs'],
+    pathColumns({
+      Display: '.spec.displayName',
+      Version: '.spec.version',
+      Replaces: '.spec.replaces',
+      Phase: '.status.phase',
+    }),
+  ),
+  of(
+    kube.CatalogSources,
+    ['catsrc'],
+    pathColumns({
+      Display: '.spec.displayName',
+      Type: '.spec.sourceType',
+      Publisher: '.spec.publisher',
+      ...agePath,
+    }),
+  ),
+  of(kube.OperatorConditions, ['condition'], pathColumns(agePath)),
+  of(kube.OperatorGroups, ['og'], pathColumns(agePath)),
+  custom(kube.PackageManifests, {
+    status: false,
+    generation: 'none',
+    categories: [],
+    columns: pathColumns({ Catalog: '.status.catalogSource', ...agePath }),
+  }),
+]
 
 const of = (kind: Kind, shortNames: readonly string[], columns: readonly Column[]): SimKind =>
   custom(kind, { shortNames, categories: ['olm'], columns })
