@@ -376,8 +376,8 @@ export const onControlPlane = {
   affinity: {
     nodeAffinity: {
       requiredDuringSchedulingIgnoredDuringExecution: {
-        nodeSelectorTerms: ['control-plane', 'master'].map((role) => ({
-          matchExpressions: [{ key: `node-role.kubernetes.io/${role}`, operator: 'Exists' }],
+        nodeSelectorTerms: ['control-plane', 'master'].map((name) => ({
+          matchExpressions: [{ key: `node-role.kubernetes.io/${name}`, operator: 'Exists' }],
         })),
       },
     },
