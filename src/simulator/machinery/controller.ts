@@ -38,7 +38,7 @@ interface Changing {
 }
 
 /** After how many ms to look again without any change; nothing: not before one comes. */
-export type Again = number | undefined | void
+type Again = number | undefined | void
 
 /** What to do about the state of things. */
 type Reconcile = () => Promise<Again>
