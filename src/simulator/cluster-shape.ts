@@ -155,14 +155,12 @@ function settingsOf(shape: ClusterShape) {
   }
 }
 
-function vms(wanted: number | readonly VmShape[]): VirtualMachine[] {
-  return (typeof wanted === 'number' ? defaultVms(wanted) : wanted).map(virtualMachine)
-}
+const vms = (wanted: number | readonly VmShape[]): VirtualMachine[] =>
+  (typeof wanted === 'number' ? defaultVms(wanted) : wanted).map(virtualMachine)
 
 /** The namespace in which KubeVirt and its operators are. */
-export function namespaceOf({ namespace, olm }: Pick<ClusterShape, 'namespace' | 'olm'>): string {
-  return olm?.namespace ?? namespace ?? 'kubevirt'
-}
+export const namespaceOf = ({ namespace, olm }: Pick<ClusterShape, 'namespace' | 'olm'>): string =>
+  olm?.namespace ?? namespace ?? 'kubevirt'
 
 /** The kinds that a cluster serves besides those of Kubernetes and KubeVirt. */
 export function kindsOf({ hyperconverged, olm, openshift }: ClusterShape): SimKind[] {

@@ -96,6 +96,5 @@ function scenarioOf({ cluster, later, ...told }: Told): Scenario {
 /** Everything that `kvup demo --scenario` knows; the first is the default. */
 export const scenarios: readonly Scenario[] = (table as readonly Told[]).map(scenarioOf)
 
-export function scenarioNamed(name: string): Scenario | undefined {
-  return scenarios.find((scenario) => scenario.name === name)
-}
+export const scenarioNamed = (name: string): Scenario | undefined =>
+  scenarios.find((scenario) => scenario.name === name)

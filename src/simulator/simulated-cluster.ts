@@ -137,9 +137,8 @@ function serveBehind(store: Store, simulation: Simulation, faults: Faults<Simula
 }
 
 /** HyperConverged installs KubeVirt only once OLM has installed it. */
-function pastOf({ updatedFrom, olm }: Simulation): number {
-  return updatedFrom === undefined && olm === undefined ? past : 3 * past
-}
+const pastOf = ({ updatedFrom, olm }: Simulation): number =>
+  updatedFrom === undefined && olm === undefined ? past : 3 * past
 
 /** Once it is installed, somebody applies the manifest of its version. */
 async function updateLater(simulation: Simulation, { time, store }: { time: Clock; store: Store }) {

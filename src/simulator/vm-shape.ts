@@ -61,9 +61,8 @@ export function virtualMachine(shape: VmShape): VirtualMachine {
 }
 
 /** Ordinary VMs that migrate without trouble. */
-export function defaultVms(count: number): VmShape[] {
-  return Array.from({ length: count }, (_, i) => ({ name: `web-${i + 1}` }))
-}
+export const defaultVms = (count: number): VmShape[] =>
+  Array.from({ length: count }, (_, i) => ({ name: `web-${i + 1}` }))
 
 /** One VM of every fate, as in the recorded workload update. */
 export const mixedVms: readonly VmShape[] = [

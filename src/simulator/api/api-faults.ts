@@ -158,16 +158,14 @@ function concerns(on: On | undefined, { verb, kind, user }: ApiRequest & { user:
   )
 }
 
-function webhookDown({ webhook, service }: ApiFault & { is: 'webhook-down' }): Refusal {
-  return internalError(
+const webhookDown = ({ webhook, service }: ApiFault & { is: 'webhook-down' }): Refusal =>
+  internalError(
     `failed calling webhook "${webhook}": failed to call webhook: Post "https://${service}.svc:443/?timeout=10s": dial tcp 10.96.0.12:443: connect: connection refused`,
   )
-}
 
 /** 422, as KubeVirt's own webhooks answer. */
-function webhookRefuses({ webhook, message }: ApiFault & { is: 'webhook-refuses' }): Refusal {
-  return new Refusal(422, 'Invalid', `admission webhook "${webhook}" denied the request: ${message}`)
-}
+const webhookRefuses = ({ webhook, message }: ApiFault & { is: 'webhook-refuses' }): Refusal =>
+  new Refusal(422, 'Invalid', `admission webhook "${webhook}" denied the request: ${message}`)
 
 /** The cluster as it is seen through an API server with faults: slow, 401, 429 and 5xx before the request is done. */
 export function withFaults(cluster: Cluster, faults: ApiFaults, user = 'kubernetes-admin'): Cluster {
@@ -230,23 +228,21 @@ const reviews = { apiVersion: 'authorization.k8s.io/v1', plural: 'selfsubjectacc
 
 type Through = <T>(request: ApiRequest, call: () => Promise<T>) => Promise<T>
 
-function writerThrough(writer: Writer, through: Through): Writer {
-  return {
-    create: (kind, object) =>
-      through({ verb: 'create', kind, namespace: object.metadata.namespace }, () =>
-        writer.create(kind, object),
-      ),
-    mergePatch: (kind, ref, change, on) =>
-      through({ verb: 'patch', kind, ...named(ref) }, () => writer.mergePatch(kind, ref, change, on)),
-    jsonPatch: (kind, ref, operations, on) =>
-      through({ verb: 'patch', kind, ...named(ref) }, () => writer.jsonPatch(kind, ref, operations, on)),
-    apply: (kind, object, options) =>
-      through({ verb: 'patch', kind, name: object.metadata.name }, () => writer.apply(kind, object, options)),
-    delete: (kind, ref, only) =>
-      through({ verb: 'delete', kind, ...named(ref) }, () => writer.delete(kind, ref, only)),
-    subresource: (kind, ref, call) =>
-      through({ verb: 'create', kind, ...named(ref), subresource: call.name }, () =>
-        writer.subresource(kind, ref, call),
-      ),
-  }
-}
+const writerThrough = (writer: Writer, through: Through): Writer => ({
+  create: (kind, object) =>
+    through({ verb: 'create', kind, namespace: object.metadata.namespace }, () =>
+      writer.create(kind, object),
+    ),
+  mergePatch: (kind, ref, change, on) =>
+    through({ verb: 'patch', kind, ...named(ref) }, () => writer.mergePatch(kind, ref, change, on)),
+  jsonPatch: (kind, ref, operations, on) =>
+    through({ verb: 'patch', kind, ...named(ref) }, () => writer.jsonPatch(kind, ref, operations, on)),
+  apply: (kind, object, options) =>
+    through({ verb: 'patch', kind, name: object.metadata.name }, () => writer.apply(kind, object, options)),
+  delete: (kind, ref, only) =>
+    through({ verb: 'delete', kind, ...named(ref) }, () => writer.delete(kind, ref, only)),
+  subresource: (kind, ref, call) =>
+    through({ verb: 'create', kind, ...named(ref), subresource: call.name }, () =>
+      writer.subresource(kind, ref, call),
+    ),
+})

@@ -163,9 +163,8 @@ export const forbiddenTo = (kind: Resource, name: string, why: string): Refusal 
   )
 
 /** The apply conflict of server-side apply, with the managers in the causes. */
-export function applyConflict(causes: readonly Cause[], message: string): Refusal {
-  return new Refusal(409, 'Conflict', message, { details: { causes } })
-}
+export const applyConflict = (causes: readonly Cause[], message: string): Refusal =>
+  new Refusal(409, 'Conflict', message, { details: { causes } })
 
 export const noFieldManager = (): Refusal =>
   new Refusal(
@@ -176,10 +175,9 @@ export const noFieldManager = (): Refusal =>
   )
 
 /** In the words of pods/binding. */
-export function alreadyBound(pod: string, node: string): Refusal {
-  return new Refusal(
+export const alreadyBound = (pod: string, node: string): Refusal =>
+  new Refusal(
     409,
     'Conflict',
     `Operation cannot be fulfilled on pods/binding "${pod}": pod ${pod} is already assigned to node "${node}"`,
   )
-}

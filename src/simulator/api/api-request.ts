@@ -90,11 +90,8 @@ export interface AuditRecord {
 const reading = new Set(['get', 'list', 'watch'])
 
 /** Whether the request was meant to change something and was not refused: reviews and dry runs are no writes. */
-export function isWrite({ verb, dryRun, group, status }: AuditRecord): boolean {
-  return (
-    !reading.has(verb) && !dryRun && status < 400 && !/^(authorization|authentication)\.k8s\.io$/.test(group)
-  )
-}
+export const isWrite = ({ verb, dryRun, group, status }: AuditRecord): boolean =>
+  !reading.has(verb) && !dryRun && status < 400 && !/^(authorization|authentication)\.k8s\.io$/.test(group)
 
 interface Decision {
   readonly allowed: boolean
@@ -137,13 +134,12 @@ function bindings(
   return store.kinds.find(kind) ? [...store.list(kind, where).items] : []
 }
 
-function binds(binding: kube.RoleBinding, { user, groups }: Caller): boolean {
-  return (binding.subjects ?? []).some((subject) => {
+const binds = (binding: kube.RoleBinding, { user, groups }: Caller): boolean =>
+  (binding.subjects ?? []).some((subject) => {
     if (subject.kind === 'User') return subject.name === user
     if (subject.kind === 'Group') return groups.includes(subject.name)
     return user === `system:serviceaccount:${subject.namespace}:${subject.name}`
   })
-}
 
 function rulesOf(store: Store, { roleRef, metadata }: kube.RoleBinding): readonly kube.PolicyRule[] {
   const name = roleRef?.name ?? ''
@@ -154,27 +150,22 @@ function rulesOf(store: Store, { roleRef, metadata }: kube.RoleBinding): readonl
   return role?.rules ?? []
 }
 
-function grants(rule: kube.PolicyRule, access: Access): boolean {
-  return (
-    matches(rule.verbs, access.verb) &&
-    matches(rule.apiGroups, access.group) &&
-    grantsResource(rule, access) &&
-    grantsName(rule, access.name)
-  )
-}
+const grants = (rule: kube.PolicyRule, access: Access): boolean =>
+  matches(rule.verbs, access.verb) &&
+  matches(rule.apiGroups, access.group) &&
+  grantsResource(rule, access) &&
+  grantsName(rule, access.name)
 
 function grantsResource({ resources = [] }: kube.PolicyRule, { resource, subresource }: Access): boolean {
   if (subresource === undefined) return matches(resources, resource)
   return matches(resources, `${resource}/${subresource}`) || resources.includes(`*/${subresource}`)
 }
 
-function grantsName({ resourceNames = [] }: kube.PolicyRule, name = ''): boolean {
-  return resourceNames.length === 0 || resourceNames.includes(name)
-}
+const grantsName = ({ resourceNames = [] }: kube.PolicyRule, name = ''): boolean =>
+  resourceNames.length === 0 || resourceNames.includes(name)
 
-function matches(allowed: readonly string[] = [], wanted: string): boolean {
-  return allowed.includes('*') || allowed.includes(wanted)
-}
+const matches = (allowed: readonly string[] = [], wanted: string): boolean =>
+  allowed.includes('*') || allowed.includes(wanted)
 
 /** Reviews of oneself are open to everybody who is authenticated. */
 const open = new Set(['selfsubjectaccessreviews', 'selfsubjectreviews', 'selfsubjectrulesreviews'])

@@ -148,9 +148,7 @@ async function exchangeOf(store: Store, request: IncomingMessage, caller: Caller
   return { method: request.method ?? 'GET', route, kind, query, accept, patchType, body, caller }
 }
 
-function urlOf({ url = '/' }: IncomingMessage): URL {
-  return new URL(url, 'http://simulator')
-}
+const urlOf = ({ url = '/' }: IncomingMessage): URL => new URL(url, 'http://simulator')
 
 async function attendResource({ store, faults }: Front, exchange: Exchange, response: ServerResponse) {
   const { caller, method, query } = exchange
@@ -255,12 +253,8 @@ function userCalled(user: string, groups: readonly string[] = []): Caller {
   return { user, groups: [...groups, ...accounts, 'system:authenticated'], userAgent: '' }
 }
 
-function one(header: string | string[] | undefined): string | undefined {
-  return Array.isArray(header) ? header[0] : header
-}
+const one = (header: string | string[] | undefined): string | undefined =>
+  Array.isArray(header) ? header[0] : header
 
-function many(header: string | string[] | undefined): string[] {
-  return (Array.isArray(header) ? header : (header ?? '').split(','))
-    .map((g) => g.trim())
-    .filter((g) => g !== '')
-}
+const many = (header: string | string[] | undefined): string[] =>
+  (Array.isArray(header) ? header : (header ?? '').split(',')).map((g) => g.trim()).filter((g) => g !== '')

@@ -39,9 +39,8 @@ export function nameSelected(selector: string | undefined): string | undefined {
 }
 
 /** A label that everything selected has, with its value where the selector names one. Undefined also where it is not plain to see. */
-export function labelSelected(selector = ''): NeededLabel | undefined {
-  return selector === '' ? undefined : readSelector(selector).needs
-}
+export const labelSelected = (selector = ''): NeededLabel | undefined =>
+  selector === '' ? undefined : readSelector(selector).needs
 
 interface NeededLabel {
   key: string
@@ -98,9 +97,8 @@ function term(kind: SimKind, source: string, whole: string): FieldTest {
   return operator === '!=' ? (object) => !equal(object) : equal
 }
 
-function plain(value: unknown): string {
-  return typeof value === 'string' ? value : value === undefined ? '' : JSON.stringify(value)
-}
+const plain = (value: unknown): string =>
+  typeof value === 'string' ? value : value === undefined ? '' : JSON.stringify(value)
 
 function requireSelectable(kind: SimKind, field: string): void {
   const more = perKind[kind.kind]
@@ -197,9 +195,7 @@ export class ListSnapshots {
   }
 }
 
-function place({ metadata }: KubeObject): string {
-  return `${metadata.namespace ?? ''}/${metadata.name}`
-}
+const place = ({ metadata }: KubeObject): string => `${metadata.namespace ?? ''}/${metadata.name}`
 
 /** They are in order: by halves. */
 function firstFrom(objects: readonly KubeObject[], start: string): number {
@@ -213,9 +209,7 @@ function firstFrom(objects: readonly KubeObject[], start: string): number {
   return low
 }
 
-function encoded(token: Token): string {
-  return Buffer.from(JSON.stringify(token)).toString('base64url')
-}
+const encoded = (token: Token): string => Buffer.from(JSON.stringify(token)).toString('base64url')
 
 function decoded(token: string): Token {
   try {

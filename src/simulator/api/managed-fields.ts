@@ -28,19 +28,18 @@ export function ownersOf(object: KubeObject | undefined): readonly Owner[] {
   return owners
 }
 
-function ownerOf(entry: ManagedField): Owner {
-  return {
-    manager: entry.manager ?? 'unknown',
-    operation: entry.operation === 'Apply' ? 'Apply' : 'Update',
-    ...(entry.subresource === 'status' && { subresource: 'status' as const }),
-    at: entry.time ?? '',
-    apiVersion: entry.apiVersion ?? '',
-    fields: fromFieldsV1(entry.fieldsV1),
-  }
-}
+const ownerOf = (entry: ManagedField): Owner => ({
+  manager: entry.manager ?? 'unknown',
+  operation: entry.operation === 'Apply' ? 'Apply' : 'Update',
+  ...(entry.subresource === 'status' && { subresource: 'status' as const }),
+  at: entry.time ?? '',
+  apiVersion: entry.apiVersion ?? '',
+  fields: fromFieldsV1(entry.fieldsV1),
+})
 
 export function toEntries(owners: readonly Owner[]): ManagedField[] {
-  const kept = owners.filter((o) => o.fields.size > 0).sort((a, b) => (rank(a) < rank(b) ? -1 : 1))
+  const kept = owners.filter((o) => o.fields.size > 0)
+  if (kept.length > 1) kept.sort((a, b) => (rank(a) < rank(b) ? -1 : 1))
   const entries = kept.map(entryOf)
   parsed.set(entries, kept)
   return entries
@@ -81,17 +80,13 @@ function wireForm(fields: Set<string>): Json {
 }
 
 /** Applies before updates, then by time, then by name. */
-function rank({ operation, at, manager, subresource }: Owner): string {
-  return [operation, at, manager, subresource ?? ''].join('\n')
-}
+const rank = ({ operation, at, manager, subresource }: Owner): string =>
+  [operation, at, manager, subresource ?? ''].join('\n')
 
-export function isOwner(owner: Owner, writer: FieldWriter): boolean {
-  return (
-    owner.manager === writer.manager &&
-    owner.operation === writer.operation &&
-    owner.subresource === writer.subresource
-  )
-}
+export const isOwner = (owner: Owner, writer: FieldWriter): boolean =>
+  owner.manager === writer.manager &&
+  owner.operation === writer.operation &&
+  owner.subresource === writer.subresource
 
 interface FieldChanges {
   /** Added or modified, with their values. */
@@ -139,8 +134,9 @@ function teller(kind: SimKind, event: KubeObject, writer: FieldWriter): Owner {
 /** The same set where it says so already: it has been written down before. */
 function grown(mine: Owner | undefined, { changed, removed }: FieldChanges): Set<string> {
   const kept = mine ? less(mine.fields, removed) : new Set<string>()
-  const more = [...changed.keys()].filter((path) => !kept.has(path))
-  return more.length === 0 ? kept : new Set([...kept, ...more])
+  let more: Set<string> | undefined
+  for (const path of changed.keys()) if (!kept.has(path)) (more ??= new Set(kept)).add(path)
+  return more ?? kept
 }
 
 /** A writer may edit managedFields themselves, as `kubectl apply --server-side` does to take over older entries. */
@@ -157,11 +153,9 @@ export function without(owner: Owner, { changed, removed }: FieldChanges): Owner
 }
 
 function less(fields: Set<string>, gone: Iterable<string>): Set<string> {
-  const found = [...gone].filter((path) => fields.has(path))
-  if (found.length === 0) return fields
-  const kept = new Set(fields)
-  for (const path of found) kept.delete(path)
-  return kept
+  let kept: Set<string> | undefined
+  for (const path of gone) if (fields.has(path)) (kept ??= new Set(fields)).delete(path)
+  return kept ?? fields
 }
 
 /** Fields by their path in fieldsV1's words, joined by `separator`: `f:spec ⏎ k:{"name":"a"} ⏎ f:image`. */
@@ -187,9 +181,8 @@ const unowned = new Set([
 ])
 
 /** Every owned leaf of the object with its value: scalars, atomic lists and maps, and the items of keyed lists. */
-export function fieldsOf(object: unknown, kind: SimKind): FieldSet {
-  return collected(object, undefined, { kind, holders: false })
-}
+export const fieldsOf = (object: unknown, kind: SimKind): FieldSet =>
+  collected(object, undefined, { kind, holders: false })
 
 /** What is collected: `holders` are the maps and lists; who brings one by an update owns it as well as what is in it. */
 interface Collecting {
@@ -298,10 +291,10 @@ function visitItem(
 /** `k:{"name":"a"}` or `v:"a"`. */
 export function itemElement(item: unknown, keys: readonly string[] | 'set'): string {
   if (keys === 'set') return `v:${JSON.stringify(item)}`
-  const known = [...keys]
-    .sort()
-    .map((key) => [key, isJson(item) ? (item[key] ?? (key === 'protocol' ? 'TCP' : '')) : ''] as const)
-  return `k:${JSON.stringify(Object.fromEntries(known))}`
+  const valueOf = (key: string) => (isJson(item) ? (item[key] ?? (key === 'protocol' ? 'TCP' : '')) : '')
+  const [only = ''] = keys
+  if (keys.length === 1) return `k:{${JSON.stringify(only)}:${JSON.stringify(valueOf(only))}}`
+  return `k:${JSON.stringify(Object.fromEntries([...keys].sort().map((key) => [key, valueOf(key)])))}`
 }
 
 /** The wire form. A field that holds others and is itself owned gets a `.`. */
@@ -340,8 +333,8 @@ function collect(fields: unknown, prefix: string, into: Set<string>): void {
 }
 
 /** As conflicts print it: `.spec.template.spec.containers[name="a"].image`. */
-export function readable(path: string): string {
-  return path
+export const readable = (path: string): string =>
+  path
     .split(separator)
     .map((element) => {
       if (element.startsWith('f:')) return `.${element.slice(2)}`
@@ -350,4 +343,3 @@ export function readable(path: string): string {
       return `[${known.map(([k, v]) => `${k}=${JSON.stringify(v)}`).join(',')}]`
     })
     .join('')
-}

@@ -7,9 +7,7 @@ import type { Clock } from '../../lib/kube/clock.ts'
 import type { ObjectTable } from './etcd.ts'
 
 /** RFC 3339 to the second, as metadata has it. */
-export function timestamp(date: Date): string {
-  return `${date.toISOString().slice(0, 19)}Z`
-}
+export const timestamp = (date: Date): string => `${date.toISOString().slice(0, 19)}Z`
 
 /** What the server makes of an object that is created: name, uid, times, generation, no status. */
 export function prepareCreate(
@@ -178,15 +176,14 @@ function nameErrors(kind: SimKind, { metadata: { name } }: KubeObject): FieldErr
   ]
 }
 
-function labelErrors({ metadata }: KubeObject): FieldError[] {
-  return Object.values(metadata.labels ?? {})
+const labelErrors = ({ metadata }: KubeObject): FieldError[] =>
+  Object.values(metadata.labels ?? {})
     .filter((value) => typeof value !== 'string' || value.length > 63 || !labelValue.test(value))
     .map((value) => ({
       field: 'metadata.labels',
       reason: 'FieldValueInvalid' as const,
       message: `Invalid value: "${value}": a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')`,
     }))
-}
 
 /** The status of an apply to the main resource is nobody's, and the rest of one to the status subresource. */
 export function ownHalf(kind: SimKind, given: KubeObject, on: Write['on']): KubeObject {
@@ -198,15 +195,28 @@ export function ownHalf(kind: SimKind, given: KubeObject, on: Write['on']): Kube
   return { apiVersion, kind: kind.kind, metadata: nameFields, ...(status !== undefined && { status }) }
 }
 
+/** The same numbers between 0 and 1 for the same seed (mulberry32). */
+export function seeded(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296
+  }
+}
+
+export const letters = 'bcdfghjklmnpqrstvwxz2456789'
+
+/** Five letters, as the API server appends them to `generateName`. */
+export const nameSuffix = (random: () => number): string =>
+  Array.from({ length: 5 }, () => letters[Math.floor(random() * letters.length)]).join('')
+
 const hexDigits = '0123456789abcdef'
 
-/** Names and uids that look like the API server's and are the same in every run (mulberry32). */
+/** Names and uids that look like the API server's and are the same in every run. */
 export class Identity {
-  #state: number
-
-  constructor(seed = 0x6b767570) {
-    this.#state = seed
-  }
+  readonly #next = seeded(0x6b767570)
 
   /** An RFC 4122 version 4 uid. */
   uid(): string {
@@ -219,15 +229,7 @@ export class Identity {
 
   /** The five characters behind a generateName. */
   suffix(): string {
-    const alphabet = 'bcdfghjklmnpqrstvwxz2456789'
-    return Array.from({ length: 5 }, () => alphabet[Math.floor(this.#next() * alphabet.length)]).join('')
-  }
-
-  #next(): number {
-    this.#state = (this.#state + 0x6d2b79f5) | 0
-    let t = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state)
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
-    return ((t ^ (t >>> 14)) >>> 0) / 4294967296
+    return nameSuffix(this.#next)
   }
 }
 
@@ -345,6 +347,4 @@ export class Deletion {
   }
 }
 
-function hasFinalizers(object: KubeObject): boolean {
-  return (object.metadata.finalizers ?? []).length > 0
-}
+const hasFinalizers = (object: KubeObject): boolean => (object.metadata.finalizers ?? []).length > 0

@@ -123,10 +123,9 @@ function directive(into: Json, field: string, value: unknown): void {
   if (Array.isArray(current)) into[name] = current.filter((v) => !value.includes(v))
 }
 
-function withoutDirectives(change: Json): Json {
-  return Object.fromEntries(
+const withoutDirectives = (change: Json): Json =>
+  Object.fromEntries(
     Object.entries(change)
       .filter(([field]) => !field.startsWith('$'))
       .map(([field, value]) => [field, copy(value)]),
   )
-}

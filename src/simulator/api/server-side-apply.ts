@@ -55,13 +55,10 @@ export function applied(
   return object
 }
 
-function isEmptyMap(value: unknown): boolean {
-  return isJson(value) && Object.keys(value).length === 0
-}
+const isEmptyMap = (value: unknown): boolean => isJson(value) && Object.keys(value).length === 0
 
-function sameFields(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
-  return a.size === b.size && [...a].every((path) => b.has(path))
-}
+const sameFields = (a: ReadonlySet<string>, b: ReadonlySet<string>): boolean =>
+  a.size === b.size && [...a].every((path) => b.has(path))
 
 function droppedFields(mine: Owner | undefined, wanted: ReadonlySet<string>, others: readonly Owner[]) {
   const gone = [...(mine?.fields ?? [])].filter((path) => !within(wanted, path))
@@ -69,9 +66,8 @@ function droppedFields(mine: Owner | undefined, wanted: ReadonlySet<string>, oth
 }
 
 /** The field itself or something in it. */
-function within(fields: ReadonlySet<string>, path: string): boolean {
-  return fields.has(path) || [...fields].some((field) => field.startsWith(path + separator))
-}
+const within = (fields: ReadonlySet<string>, path: string): boolean =>
+  fields.has(path) || [...fields].some((field) => field.startsWith(path + separator))
 
 interface Spot {
   readonly kind: SimKind

@@ -47,18 +47,16 @@ export function storeCluster(store: Store, options: StoreClientOptions = {}): Cl
   return { reader, writer: storeWriter(client), reviewer, askOnce: () => singleAsk(client, reader, reviewer) }
 }
 
-function singleAsk({ store, caller }: StoreClient, reader: Reader, { dryRun }: Reviewer): SingleAsk {
-  return {
-    get: (kind, ref) => reader.get(kind, ref),
-    pages: (kind, where) => reader.pages(kind, where),
-    dryRun,
-    async path(path) {
-      const answer = askAggregated(store, caller, path)
-      if (answer === undefined) throw new ApiError(404, 'NotFound', `${path} is not served`)
-      return answer
-    },
-  }
-}
+const singleAsk = ({ store, caller }: StoreClient, reader: Reader, { dryRun }: Reviewer): SingleAsk => ({
+  get: (kind, ref) => reader.get(kind, ref),
+  pages: (kind, where) => reader.pages(kind, where),
+  dryRun,
+  async path(path) {
+    const answer = askAggregated(store, caller, path)
+    if (answer === undefined) throw new ApiError(404, 'NotFound', `${path} is not served`)
+    return answer
+  },
+})
 
 function callerOf({ user, groups = [] }: StoreClientOptions): Caller {
   if (user === undefined) return admin

@@ -264,13 +264,10 @@ export class Store {
 }
 
 /** Who owns which field is looked at last: it is only worked out where everything else is the same. */
-function isUnchanged(before: KubeObject, object: KubeObject): boolean {
-  return (
-    sameBut(['metadata'], before, object) &&
-    sameBut(['managedFields'], before.metadata, object.metadata) &&
-    same(before.metadata.managedFields ?? [], object.metadata.managedFields ?? [])
-  )
-}
+const isUnchanged = (before: KubeObject, object: KubeObject): boolean =>
+  sameBut(['metadata'], before, object) &&
+  sameBut(['managedFields'], before.metadata, object.metadata) &&
+  same(before.metadata.managedFields ?? [], object.metadata.managedFields ?? [])
 
 function requireStatus(kind: SimKind, { on }: Write): void {
   if (on === 'status' && !kind.status) throw unserved()

@@ -2,7 +2,14 @@ import * as kube from '../kinds.ts'
 import { atVersion, type Kind, type KubeObject } from '../../lib/kube/object.ts'
 import { type Json, same } from '../api/json.ts'
 import { internalError, Refusal } from '../api/api-refusal.ts'
-import { between, control, type ControllerContext, made, recordEvent } from '../machinery/controller.ts'
+import {
+  between,
+  control,
+  type ControllerContext,
+  foundIn,
+  made,
+  recordEvent,
+} from '../machinery/controller.ts'
 import { lead } from '../machinery/leader-election.ts'
 import {
   aggregated,
@@ -165,9 +172,9 @@ const operatorVersion = ({ status }: kube.HyperConverged): string | undefined =>
 
 /** In the version that is stored; where nobody converts between several, neither read nor written. */
 async function storedKind({ reader }: Self): Promise<Kind<kube.HyperConverged> | 'not converted'> {
-  const found = await reader.get(kube.CustomResourceDefinitions, { name: names.definition })
-  if (found.is !== 'object') return kube.HyperConvergeds
-  const { stored, served, conversion } = shapeOf(found.object)
+  const found = foundIn(await reader.get(kube.CustomResourceDefinitions, { name: names.definition }))
+  if (found === undefined) return kube.HyperConvergeds
+  const { stored, served, conversion } = shapeOf(found)
   const isConverted = conversion === 'Webhook' || served.length === 1
   return isConverted ? atVersion(kube.HyperConvergeds, stored) : 'not converted'
 }
@@ -223,9 +230,8 @@ async function ensureOperands(cx: Self, hyperconverged: kube.HyperConverged, qui
 
 async function ensureKubeVirt(cx: Self, hyperconverged: kube.HyperConverged, quiet: boolean) {
   const wanted = wantedKubeVirt(hyperconverged)
-  const found = await cx.reader.get(kube.KubeVirts, wanted.metadata)
-  if (found.is !== 'object') return cx.writer.create(kube.KubeVirts, wanted)
-  const { object } = found
+  const object = foundIn(await cx.reader.get(kube.KubeVirts, wanted.metadata))
+  if (object === undefined) return cx.writer.create(kube.KubeVirts, wanted)
   if (same(object.spec, wanted.spec)) return object
   const { name, namespace } = object.metadata
   const isForeign = hyperconverged.status?.observedGeneration === hyperconverged.metadata.generation

@@ -1,8 +1,7 @@
-import * as kube from '../kinds.ts'
 import type { Condition, Kind, KubeObject } from '../../lib/kube/object.ts'
 import { custom, type SimKind } from '../api/kinds/sim-kind.ts'
 import { type ComponentKind, pollEvery, type Self } from './hyperconverged-context.ts'
-import { between, control, made, sameStatus, seconds } from '../machinery/controller.ts'
+import { between, control, foundIn, sameStatus, seconds } from '../machinery/controller.ts'
 import { dated } from './hyperconverged-status.ts'
 
 /** A component beside KubeVirt that HyperConverged makes (ocp 1.5). */
@@ -48,25 +47,7 @@ export const components: readonly Component[] = [
   },
 ]
 
-export function componentKinds(): SimKind[] {
-  return components.map(({ kind }) => custom(kind))
-}
-
-/** As a bundle brings it: of whatever a resource holds. */
-export function definitionOf({ apiVersion, kind, plural, namespaced }: Kind): kube.CustomResourceDefinition {
-  const [group = '', version = ''] = apiVersion.split('/')
-  return made(kube.CustomResourceDefinitions, {
-    metadata: { name: `${plural}.${group}` },
-    spec: {
-      group,
-      scope: namespaced ? 'Namespaced' : 'Cluster',
-      names: { kind, plural, singular: kind.toLowerCase() },
-      versions: [{ name: version, served: true, storage: true, schema, subresources: { status: {} } }],
-    },
-  })
-}
-
-const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } }
+export const componentKinds = (): SimKind[] => components.map(({ kind }) => custom(kind))
 
 type Status = NonNullable<ComponentResource['status']>
 
@@ -75,9 +56,9 @@ export function runComponentOperator(cx: Self, { kind, name }: Component): Promi
   const takes = between(cx.random, 10_000, 20_000)
   const ref = { name, ...(kind.namespaced ? { namespace: cx.self.namespace } : {}) }
   return control(cx, [{ kind }], async () => {
-    const found = await cx.reader.get(kind, ref)
-    if (found.is !== 'object') return pollEvery
-    const { status = {}, metadata } = found.object
+    const found = foundIn(await cx.reader.get(kind, ref))
+    if (found === undefined) return pollEvery
+    const { status = {}, metadata } = found
     const left = timeLeft(cx, status, takes)
     const wanted = { ...versions(cx, status, left), observedGeneration: metadata.generation ?? 1 }
     const told = conditionsOf(cx, kind.kind, wanted)

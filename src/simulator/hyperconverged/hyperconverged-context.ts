@@ -1,5 +1,5 @@
 import * as kube from '../kinds.ts'
-import { type ControllerContext, seconds } from '../machinery/controller.ts'
+import { type ControllerContext, foundIn, seconds } from '../machinery/controller.ts'
 import type { Faults } from '../machinery/machinery-faults.ts'
 import type { Condition } from '../../lib/kube/object.ts'
 
@@ -66,9 +66,9 @@ export const upgradeable = {
 export async function sayUpgradeable(cx: Self, said: Said): Promise<void> {
   const { condition: name, namespace } = cx.self
   if (name === undefined) return
-  const found = await cx.reader.get(kube.OperatorConditions, { name, namespace })
-  if (found.is !== 'object') return
-  const before = found.object.spec?.conditions ?? []
+  const found = foundIn(await cx.reader.get(kube.OperatorConditions, { name, namespace }))
+  if (found === undefined) return
+  const before = found.spec?.conditions ?? []
   const last = before.find(({ type }) => type === 'Upgradeable')
   if (last && says(last, said)) return
   const since = last?.status === said.status ? last.lastTransitionTime : undefined

@@ -2,8 +2,7 @@ import * as kube from '../kinds.ts'
 import { atVersion, type KubeObject } from '../../lib/kube/object.ts'
 import { at, copy, isJson, type Json } from '../api/json.ts'
 import { custom, type SimKind, versionOf } from '../api/kinds/sim-kind.ts'
-import { byPriority } from '../api/kinds/custom-kinds.ts'
-import { made } from '../machinery/controller.ts'
+import { byPriority, definitionOf } from '../api/kinds/custom-kinds.ts'
 
 /** Names that HyperConverged gives (ocp 1.1, 1.6). */
 export const names = {
@@ -111,17 +110,17 @@ function movedTo(version: string, spec: Json): Json {
 }
 
 const name = names.hyperconverged
+const shortNames = ['hco', 'hcos']
 const uid = 'c0ffee00-0000-4000-8000-000000000001'
 
 /** Has to be there before the CRD, which knows nothing of what its versions default. */
-export function hyperConvergedKind(shape: HyperConvergedShape): SimKind {
-  return custom(atVersion(kube.HyperConvergeds, shape.stored), {
-    shortNames: ['hco', 'hcos'],
+export const hyperConvergedKind = (shape: HyperConvergedShape): SimKind =>
+  custom(atVersion(kube.HyperConvergeds, shape.stored), {
+    shortNames,
     versions: byPriority(shape.served),
     versioning: versioningOf(shape),
     versioningBy: (definition) => versioningOf(shapeOf(definition)),
   })
-}
 
 /** The one object, as stored. What the strategy does not say the server defaults. */
 export function hyperConvergedObject(
@@ -139,7 +138,7 @@ export function hyperConvergedObject(
   return versioningOf(shape).accept(hyperconverged, apiVersion)
 }
 
-/** As its operator marks what it made. */
+/** As its operator marks what it base. */
 export function ownedByHyperConverged(
   kubevirt: kube.KubeVirt,
   { stored }: HyperConvergedShape,
@@ -166,34 +165,17 @@ export function hyperConvergedDefinition({
   served,
   conversion,
 }: HyperConvergedShape): kube.CustomResourceDefinition {
-  return made(kube.CustomResourceDefinitions, {
-    metadata: { name: names.definition },
-    spec: {
-      group: 'hco.kubevirt.io',
-      scope: 'Namespaced',
-      conversion: { strategy: conversion },
-      names: {
-        kind: kube.HyperConvergeds.kind,
-        plural: kube.HyperConvergeds.plural,
-        singular: 'hyperconverged',
-        listKind: 'HyperConvergedList',
-        shortNames: ['hco', 'hcos'],
-      },
-      versions: served.map((version) => ({
-        name: version,
-        served: true,
-        storage: version === stored,
-        schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
-        subresources: { status: {} },
-      })),
-    },
+  const kind = atVersion(kube.HyperConvergeds, stored)
+  return definitionOf(kind, {
+    versions: served,
+    names: { listKind: 'HyperConvergedList', shortNames },
+    conversion,
   })
 }
 
 /** What a HyperConverged says of VMs, wherever its version has it (hco 2). */
-export function virtualizationOf({ apiVersion, spec = {} }: kube.HyperConverged): Json {
-  return versionOf(apiVersion) === 'v1' ? jsonOf(spec['virtualization']) : { ...spec }
-}
+export const virtualizationOf = ({ apiVersion, spec = {} }: kube.HyperConverged): Json =>
+  versionOf(apiVersion) === 'v1' ? jsonOf(spec['virtualization']) : { ...spec }
 
 /** How VMs follow, as it is passed on to KubeVirt: an empty list of methods as none at all (hco 5). */
 export function passedOn(hyperconverged: kube.HyperConverged): {

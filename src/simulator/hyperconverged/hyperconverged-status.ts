@@ -61,13 +61,12 @@ export const initialConditions: readonly Condition[] = types.map((type) => ({
 }))
 
 /** A pass that failed: of all but that nothing is known. */
-export function failedConditions(why: string): Condition[] {
-  return types.map((type) =>
+export const failedConditions = (why: string): Condition[] =>
+  types.map((type) =>
     type === 'ReconcileComplete'
       ? { type, status: 'False', reason: 'ReconcileFailed', message: `Error while reconciling: ${why}` }
       : { type, status: 'Unknown', reason: 'StatusUnknown', message: 'Unknown Status' },
   )
-}
 
 /** From the trouble of its components. `upgradingTo`: in upgrade mode, which says nothing of Upgradeable. */
 export function aggregated(trouble: Trouble, upgradingTo: string | undefined): Condition[] {

@@ -59,13 +59,8 @@ async function removePod(cx: ControllerContext, set: KubeObject, by: string, { m
 }
 
 /** Rolls each Deployment from ReplicaSet to ReplicaSet, as maxSurge and maxUnavailable allow. */
-export function runDeployments(cx: ControllerContext): Promise<void> {
-  return control(
-    cx,
-    [{ kind: kube.Deployments }, { kind: kube.ReplicaSets }],
-    each(cx, kube.Deployments, roll),
-  )
-}
+export const runDeployments = (cx: ControllerContext): Promise<void> =>
+  control(cx, [{ kind: kube.Deployments }, { kind: kube.ReplicaSets }], each(cx, kube.Deployments, roll))
 
 async function roll(cx: ControllerContext, deployment: kube.Deployment): Promise<void> {
   const sets = await setsOf(cx, deployment)
@@ -300,13 +295,12 @@ const revisionLabel = 'controller-revision-hash'
 const jobController = 'job-controller'
 
 /** Runs one pod for each Job and writes down how it ended. */
-export function runJobs(cx: ControllerContext): Promise<void> {
-  return control(cx, [{ kind: kube.Jobs }, { kind: kube.Pods, concerns: ownedBy('Job') }], async () => {
+export const runJobs = (cx: ControllerContext): Promise<void> =>
+  control(cx, [{ kind: kube.Jobs }, { kind: kube.Pods, concerns: ownedBy('Job') }], async () => {
     const again: number[] = []
     for (const job of await cx.reader.list(kube.Jobs)) again.push(...(await advance(cx, job)))
     return again.length > 0 ? Math.min(...again) : undefined
   })
-}
 
 /** In how many ms to look again. */
 async function advance(cx: ControllerContext, job: kube.Job): Promise<number[]> {
@@ -415,7 +409,6 @@ export function runEndpointSlices(cx: ControllerContext): Promise<void> {
   const watched = [{ kind: Services }, { kind: kube.Pods, concerns: isInfrastructure }]
   return control(cx, watched, async () => {
     for (const service of await cx.reader.list(Services)) await keep(cx, service)
-    return undefined
   })
 }
 
@@ -456,15 +449,13 @@ function endpointOf(pod: kube.Pod): NonNullable<kube.EndpointSlice['endpoints']>
 }
 
 /** The aggregator's word on each APIService with a Service: available while an endpoint of that is ready, and its certificate has not ended. */
-export function runApiServices(cx: ControllerContext, faults: Faults<MachineryFaults>): Promise<void> {
-  return control(cx, [{ kind: kube.ApiServices }, { kind: kube.EndpointSlices }, faults], async () => {
+export const runApiServices = (cx: ControllerContext, faults: Faults<MachineryFaults>): Promise<void> =>
+  control(cx, [{ kind: kube.ApiServices }, { kind: kube.EndpointSlices }, faults], async () => {
     const services = (await cx.reader.list(kube.ApiServices)).filter(({ spec }) => spec?.service)
-    if (services.length === 0) return undefined
+    if (services.length === 0) return
     const slices = await cx.reader.list(kube.EndpointSlices)
     for (const service of services) await judge(cx, service, { slices, expired: faults.on.expired ?? [] })
-    return undefined
   })
-}
 
 interface Behind {
   slices: readonly kube.EndpointSlice[]

@@ -1,12 +1,12 @@
 import * as kube from '../kinds.ts'
-import type { DeepPartial, Reader, Ref, Where, Writer } from '../../lib/kube/cluster.ts'
+import type { DeepPartial, Found, Reader, Ref, Where, Writer } from '../../lib/kube/cluster.ts'
 import type { Condition, Kind, KubeObject, Metadata } from '../../lib/kube/object.ts'
 import type { Clock } from '../../lib/kube/clock.ts'
 import { ApiError } from '../../lib/kube/errors.ts'
 import { wakeAfter } from '../simulated-clock.ts'
 import { isDeepStrictEqual } from 'node:util'
 import { createHash } from 'node:crypto'
-import { timestamp } from '../api/object-lifecycle.ts'
+import { letters, nameSuffix, timestamp } from '../api/object-lifecycle.ts'
 
 /** What a controller may touch: the API like any other client, time and luck. All of it ends with `signal`. */
 export interface ControllerContext {
@@ -38,7 +38,7 @@ interface Changing {
 }
 
 /** After how many ms to look again without any change; nothing: not before one comes. */
-export type Again = number | undefined | void
+type Again = number | undefined | void
 
 /** What to do about the state of things. */
 type Reconcile = () => Promise<Again>
@@ -379,6 +379,10 @@ export async function mergeStatus<T extends KubeObject & { status?: object }>(
   return true
 }
 
+/** The object that was asked for, where it is there. */
+export const foundIn = <T extends KubeObject>(found: Found<T>): T | undefined =>
+  found.is === 'object' ? found.object : undefined
+
 /** An object of that kind; what is undefined in its metadata is as good as absent. */
 export const made = <T extends KubeObject>({ apiVersion, kind }: Kind<T>, parts: Parts<T>): T =>
   ({ apiVersion, kind, ...parts }) as unknown as T
@@ -409,17 +413,11 @@ export function sameStatus(there: object | undefined, wanted: object): boolean {
 /** Now, RFC 3339 in whole seconds, as status fields have it. */
 export const seconds = ({ clock }: Pick<ControllerContext, 'clock'>): string => timestamp(clock.now())
 
-const letters = 'bcdfghjklmnpqrstvwxz2456789'
-
-/** Five letters, as the API server appends them to `generateName`. */
-export function nameSuffix(random: () => number): string {
-  return Array.from({ length: 5 }, () => letters[Math.floor(random() * letters.length)]).join('')
-}
+export { nameSuffix, seeded } from '../api/object-lifecycle.ts'
 
 /** Between `least` and `most`. */
-export function between(random: () => number, least: number, most: number): number {
-  return least + random() * (most - least)
-}
+export const between = (random: () => number, least: number, most: number): number =>
+  least + random() * (most - least)
 
 const hashes = new WeakMap<object, string>()
 
@@ -431,15 +429,4 @@ export function templateHash(template: object = {}): string {
   const hash = Array.from(digest.subarray(0, 10), (byte) => letters[byte % letters.length]).join('')
   if (Object.isFrozen(template)) hashes.set(template, hash)
   return hash
-}
-
-/** The same numbers between 0 and 1 for the same seed (mulberry32). */
-export function seeded(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296
-  }
 }

@@ -332,9 +332,8 @@ function logOf({ object, parameters }: SubresourceCall, logs: PodLogs): string {
   return tail(lines, parameters['tailLines'])
 }
 
-function tail(lines: readonly string[], most: string | undefined): string {
-  return `${lines.slice(-Number(most ?? lines.length)).join('\n')}\n`
-}
+const tail = (lines: readonly string[], most: string | undefined): string =>
+  `${lines.slice(-Number(most ?? lines.length)).join('\n')}\n`
 
 interface End {
   exitCode?: number
@@ -355,10 +354,5 @@ function lastWords(component: string, { exitCode, finishedAt: timestamp }: End):
   return JSON.stringify({ component, level: well ? 'info' : 'fatal', msg, timestamp })
 }
 
-function noPrevious(container: string, pod: string): Refusal {
-  return new Refusal(
-    400,
-    'BadRequest',
-    `previous terminated container "${container}" in pod "${pod}" not found`,
-  )
-}
+const noPrevious = (container: string, pod: string): Refusal =>
+  new Refusal(400, 'BadRequest', `previous terminated container "${container}" in pod "${pod}" not found`)

@@ -1,6 +1,6 @@
 import { type Lease, Leases } from '../../lib/kube/kinds/core-kinds.ts'
 import { ApiError } from '../../lib/kube/errors.ts'
-import { type ControllerContext, made, recordEvent } from './controller.ts'
+import { type ControllerContext, foundIn, made, recordEvent } from './controller.ts'
 
 interface Candidate {
   lease: string
@@ -52,8 +52,7 @@ async function acquire(cx: ControllerContext, candidate: Candidate): Promise<voi
 const isStopped = ({ stopped }: Candidate): boolean => stopped?.() === true
 
 async function current(cx: ControllerContext, { lease, namespace }: Candidate): Promise<Lease | undefined> {
-  const found = await cx.reader.get(Leases, { name: lease, namespace })
-  return found.is === 'object' ? found.object : undefined
+  return foundIn(await cx.reader.get(Leases, { name: lease, namespace }))
 }
 
 async function take(cx: ControllerContext, candidate: Candidate, lease: Lease | undefined): Promise<boolean> {

@@ -50,6 +50,5 @@ export class Faults<T extends object> {
 }
 
 /** True when the text matches the fault's pattern. */
-export function hits(pattern: string | undefined, text: string): boolean {
-  return pattern !== undefined && new RegExp(pattern).test(text)
-}
+export const hits = (pattern: string | undefined, text: string): boolean =>
+  pattern !== undefined && new RegExp(pattern).test(text)

@@ -8,10 +8,12 @@ import { type ControllerContext, made, nameSuffix, recordEvent } from './control
 /** Holds a deleted pod until its containers have ended, which in a real cluster the kubelet's second delete does. */
 export const terminationFinalizer = ownKey('termination')
 
-/** The reference that makes an object go when its owner goes. */
-export function ownerReference(owner: KubeObject): OwnerReference {
-  const { apiVersion, kind, metadata } = owner
-  return { apiVersion, kind, name: metadata.name, uid: metadata.uid ?? '', controller: true }
+/** The reference that makes an object go when its owner goes; of no controller, an object may have several owners. */
+export function ownerReference(
+  { apiVersion, kind, metadata }: KubeObject,
+  controller = true,
+): OwnerReference {
+  return { apiVersion, kind, name: metadata.name, uid: metadata.uid ?? '', controller }
 }
 
 /** The owner's pods, those that are going included. */
@@ -27,11 +29,10 @@ export async function podsOf(
 }
 
 /** `a=b,c=d`. */
-export function asSelector(labels: Record<string, string>): string {
-  return Object.entries(labels)
+export const asSelector = (labels: Record<string, string>): string =>
+  Object.entries(labels)
     .map(([key, value]) => `${key}=${value}`)
     .join(',')
-}
 
 interface Birth {
   template: PodTemplate
@@ -79,18 +80,14 @@ function unborn(cx: ControllerContext, owner: KubeObject, birth: Birth): Pod {
 }
 
 /** True while the pod is there and nobody has asked it to go. */
-export function isLiving({ metadata, status }: Pod): boolean {
-  return metadata.deletionTimestamp === undefined && !isOver({ status })
-}
+export const isLiving = ({ metadata, status }: Pod): boolean =>
+  metadata.deletionTimestamp === undefined && !isOver({ status })
 
 /** True when its containers have ended for good. */
-export function isOver({ status }: Pick<Pod, 'status'> | { status: Pod['status'] }): boolean {
-  return status?.phase === 'Succeeded' || status?.phase === 'Failed'
-}
+export const isOver = ({ status }: Pick<Pod, 'status'> | { status: Pod['status'] }): boolean =>
+  status?.phase === 'Succeeded' || status?.phase === 'Failed'
 
-export function isReady(pod: Pod): boolean {
-  return condition(pod, 'Ready')?.status === 'True'
-}
+export const isReady = (pod: Pod): boolean => condition(pod, 'Ready')?.status === 'True'
 
 /** A number, or a percentage of `total` rounded up or down as the field asks. */
 export function share(value: number | string | undefined, total: number, round: 'up' | 'down'): number {
@@ -101,9 +98,8 @@ export function share(value: number | string | undefined, total: number, round: 
 }
 
 /** `{namespace}` where there is one: exactOptionalPropertyTypes takes no undefined. */
-export function namespaced({ namespace }: { namespace?: string | undefined }): { namespace?: string } {
-  return namespace === undefined ? {} : { namespace }
-}
+export const namespaced = ({ namespace }: { namespace?: string | undefined }): { namespace?: string } =>
+  namespace === undefined ? {} : { namespace }
 
 /** What its containers ask for, in bytes. */
 export const memoryOf = ({ spec }: Pod): number =>

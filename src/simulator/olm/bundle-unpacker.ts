@@ -2,7 +2,7 @@ import * as kube from '../kinds.ts'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { condition, groupOf, type KubeObject } from '../../lib/kube/object.ts'
 import { versionOf } from '../api/kinds/sim-kind.ts'
-import { type ControllerContext, made, seconds, templateHash } from '../machinery/controller.ts'
+import { type ControllerContext, foundIn, made, seconds, templateHash } from '../machinery/controller.ts'
 import type { Program } from '../machinery/kubelet.ts'
 import { msSince, type Olm, type OlmFaults } from './olm-context.ts'
 import type { OlmShape } from './olm-shape.ts'
@@ -13,6 +13,7 @@ import {
   permissionsOf,
   type Release,
 } from './operator-bundle.ts'
+import { ownerReference } from '../machinery/owned-pods.ts'
 
 /** Where the objects of a bundle lie that was unpacked, as a step refers to it (ocp 2.2). */
 export interface Reference {
@@ -47,20 +48,17 @@ export function stepsOf(release: Release, shape: OlmShape): kube.InstallStep[] {
 }
 
 /** Bears the hash of the bundle's image, as its Job does. */
-function unpackedName({ package: name, entry }: Pick<Release, 'package' | 'entry'>): string {
-  return templateHash({ bundle: `${name}@${entry.version}` }).repeat(6)
-}
+const unpackedName = ({ package: name, entry }: Pick<Release, 'package' | 'entry'>): string =>
+  templateHash({ bundle: `${name}@${entry.version}` }).repeat(6)
 
-function referenceTo(release: Release, { source, sourceNamespace }: OlmShape): Reference {
-  return {
-    kind: 'ConfigMap',
-    name: unpackedName(release),
-    namespace: sourceNamespace,
-    catalogSourceName: source,
-    catalogSourceNamespace: sourceNamespace,
-    replaces: release.replaces ?? '',
-  }
-}
+const referenceTo = (release: Release, { source, sourceNamespace }: OlmShape): Reference => ({
+  kind: 'ConfigMap',
+  name: unpackedName(release),
+  namespace: sourceNamespace,
+  catalogSourceName: source,
+  catalogSourceNamespace: sourceNamespace,
+  replaces: release.replaces ?? '',
+})
 
 const refLabel = 'operatorframework.io/bundle-unpack-ref'
 
@@ -71,18 +69,15 @@ const labelsOf = (release: Release): Record<string, string> => ({
 
 /** The ConfigMap that an unpacked bundle is kept in: a file for each object, gzipped and in base64, which the API encodes once more. */
 export function unpackedBundle(release: Release, shape: OlmShape): kube.ConfigMap {
-  const { apiVersion, kind } = kube.ConfigMaps
   const files = bundleFiles(release, shape).map((object) => [fileOf(object), packed(JSON.stringify(object))])
-  return {
-    apiVersion,
-    kind,
+  return made(kube.ConfigMaps, {
     metadata: {
       name: unpackedName(release),
       namespace: shape.sourceNamespace,
       labels: labelsOf(release),
     },
     binaryData: Object.fromEntries(files) as Record<string, string>,
-  }
+  })
 }
 
 const fileOf = ({ kind, metadata }: KubeObject): string =>
@@ -100,9 +95,9 @@ export async function filesOf(
   reader: ControllerContext['reader'],
   { name, namespace }: Reference,
 ): Promise<KubeObject[] | undefined> {
-  const found = await reader.get(kube.ConfigMaps, { name, namespace })
-  if (found.is !== 'object') return undefined
-  const files = Object.values(found.object.binaryData ?? {}).map(unpacked)
+  const found = foundIn(await reader.get(kube.ConfigMaps, { name, namespace }))
+  if (found === undefined) return undefined
+  const files = Object.values(found.binaryData ?? {}).map(unpacked)
   return [...files, ...files.filter(isServiceVersion).flatMap(permissionsOf)]
 }
 
@@ -151,24 +146,12 @@ async function unpackOne(cx: Olm, release: Release, source: kube.CatalogSource):
 
 /** The ConfigMap that the bundle goes to; empty until it is unpacked. */
 async function keptFor(cx: Olm, release: Release, source: kube.CatalogSource): Promise<kube.ConfigMap> {
-  const { apiVersion, kind } = kube.ConfigMaps
   const metadata = { name: unpackedName(release), namespace: cx.shape.sourceNamespace }
   const found = await cx.reader.get(kube.ConfigMaps, metadata)
   if (found.is === 'object') return found.object
-  return cx.writer.create(kube.ConfigMaps, {
-    apiVersion,
-    kind,
-    metadata: { ...metadata, labels: labelsOf(release), ownerReferences: [ownedBy(source)] },
-  })
+  const owned = { ...metadata, labels: labelsOf(release), ownerReferences: [ownerReference(source, false)] }
+  return cx.writer.create(kube.ConfigMaps, made(kube.ConfigMaps, { metadata: owned }))
 }
-
-const ownedBy = ({ apiVersion, kind, metadata: { name, uid = '' } }: KubeObject) => ({
-  apiVersion,
-  kind,
-  name,
-  uid,
-  controller: false,
-})
 
 /** The Job is given up with its pods, in the words of the registry. */
 async function giveUp(cx: Olm, { metadata }: kube.Job, says: string): Promise<void> {
@@ -198,7 +181,7 @@ function jobOf({ shape }: Olm, release: Release, kept: kube.ConfigMap): kube.Job
       name: unpackedName(release),
       namespace: shape.sourceNamespace,
       labels,
-      ownerReferences: [ownedBy(kept)],
+      ownerReferences: [ownerReference(kept, false)],
     },
     spec: {
       backoffLimit: 3,

@@ -81,12 +81,11 @@ function leadsOn({ replaces, skips = [], skipRange }: EntryShape, { name, versio
 const part = /^(?<sign>[<>]?=?)(?<than>\d.*)$/
 
 /** A range as `olm.skipRange` has it: `>=4.17.0 <4.18.0`, alternatives behind `||`. What cannot be read has nothing in it. */
-function isIn(range: string, version: string): boolean {
-  return range.split('||').some((all) => {
+const isIn = (range: string, version: string): boolean =>
+  range.split('||').some((all) => {
     const parts = all.trim().split(/\s+/u)
     return parts.every((one) => holds(one, version))
   })
-}
 
 function holds(one: string, text: string): boolean {
   const { sign = '', than = '' } = part.exec(one)?.groups ?? {}
@@ -105,18 +104,19 @@ export function servedCatalog(shape: OlmShape, minor: string | undefined): strin
   return documents.map((document) => JSON.stringify(document)).join('\n')
 }
 
-function packageIn({ package: name, channels }: PackageContent): object {
-  return { schema: 'olm.package', name, defaultChannel: channels[0]?.name }
-}
+const packageIn = ({ package: name, channels }: PackageContent): object => ({
+  schema: 'olm.package',
+  name,
+  defaultChannel: channels[0]?.name,
+})
 
-function channelsIn({ package: pack, channels }: PackageContent): readonly object[] {
-  return channels.map(({ name, entries }) => ({
+const channelsIn = ({ package: pack, channels }: PackageContent): readonly object[] =>
+  channels.map(({ name, entries }) => ({
     schema: 'olm.channel',
     package: pack,
     name,
     entries: entries.map(entryOf),
   }))
-}
 
 const entryOf = ({ name, replaces, skips, skipRange }: EntryShape): object => ({
   name,

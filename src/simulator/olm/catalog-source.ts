@@ -1,6 +1,6 @@
 import * as kube from '../kinds.ts'
 import { ApiError } from '../../lib/kube/errors.ts'
-import { control, type ControllerContext, made, seconds } from '../machinery/controller.ts'
+import { control, type ControllerContext, foundIn, made, seconds } from '../machinery/controller.ts'
 import { createPod, isLiving, isReady } from '../machinery/owned-pods.ts'
 import { msSince, type Olm } from './olm-context.ts'
 import { same } from '../api/json.ts'
@@ -50,9 +50,8 @@ function imageOf(source: string, minor: string | undefined): string {
 }
 
 /** The minor that an image is of; undefined where it has everything. */
-function minorOfImage(image: string | undefined): string | undefined {
-  return /:v(?<minor>\d+\.\d+)$/u.exec(image ?? '')?.groups?.['minor']
-}
+const minorOfImage = (image: string | undefined): string | undefined =>
+  /:v(?<minor>\d+\.\d+)$/u.exec(image ?? '')?.groups?.['minor']
 
 async function tend(cx: Olm, source: kube.CatalogSource): Promise<number | undefined> {
   const pods = await catalogPods(cx, source.metadata)
@@ -200,16 +199,15 @@ function manifest({ shape }: Olm, content: PackageContent, namespace: string): k
  * update (ocp 2.3 #10), or else of the newest update that is completed. Undefined where there is no cluster version.
  */
 async function platformMinor({ reader }: Pick<ControllerContext, 'reader'>): Promise<string | undefined> {
-  const version = await reader.get(kube.ClusterVersions, { name: 'version' })
-  if (version.is !== 'object') return undefined
+  const version = foundIn(await reader.get(kube.ClusterVersions, { name: 'version' }))
+  if (version === undefined) return undefined
   const marketplace = await reader.get(kube.ClusterOperators, { name: 'marketplace' })
   const versions = marketplace.is === 'object' ? marketplace.object.status?.versions : undefined
   const own = versions?.find(({ name }) => name === 'operator')?.version
-  const completed = version.object.status?.history?.find(({ state }) => state === 'Completed')?.version
+  const completed = version.status?.history?.find(({ state }) => state === 'Completed')?.version
   return minorOf(own ?? completed)
 }
 
 /** `4.19` of `4.19.0-okd-scos.16`. */
-export function minorOf(version: string | undefined): string | undefined {
-  return /^\d+\.\d+/u.exec(version ?? '')?.[0]
-}
+export const minorOf = (version: string | undefined): string | undefined =>
+  /^\d+\.\d+/u.exec(version ?? '')?.[0]

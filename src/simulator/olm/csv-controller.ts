@@ -1,8 +1,9 @@
 import * as kube from '../kinds.ts'
 import { control, type ControllerContext, made, seconds, templateHash } from '../machinery/controller.ts'
 import { msSince, type Olm, ownServiceVersions } from './olm-context.ts'
-import { type Condition, condition, type KubeObject } from '../../lib/kube/object.ts'
+import { type Condition, condition } from '../../lib/kube/object.ts'
 import { type CarriedDeployment, ownedLabels, permissionsOf } from './operator-bundle.ts'
+import { ownerReference } from '../machinery/owned-pods.ts'
 
 /** A phase lasts at least so long, ms: the CSV is looked at once a second. */
 const shortest = 1000
@@ -44,9 +45,8 @@ async function advance(cx: Olm, csv: kube.Csv, all: readonly kube.Csv[]): Promis
   return [shortest]
 }
 
-function isIn({ status }: kube.Csv, { phase, reason, message }: Phase): boolean {
-  return status?.phase === phase && status.reason === reason && status.message === message
-}
+const isIn = ({ status }: kube.Csv, { phase, reason, message }: Phase): boolean =>
+  status?.phase === phase && status.reason === reason && status.message === message
 
 const isAtRest = ({ status }: kube.Csv): boolean =>
   status?.phase === 'Succeeded' || status?.phase === 'Replacing'
@@ -273,9 +273,8 @@ const presence = (isThere: boolean): Requirement => ({
   message: isThere ? 'it is present' : 'it is not present',
 })
 
-export function carriedBy({ spec }: kube.Csv): readonly CarriedDeployment[] {
-  return (spec?.install?.spec?.deployments ?? []) as unknown as readonly CarriedDeployment[]
-}
+export const carriedBy = ({ spec }: kube.Csv): readonly CarriedDeployment[] =>
+  (spec?.install?.spec?.deployments ?? []) as unknown as readonly CarriedDeployment[]
 
 async function unhealthyPart(reader: Olm['reader'], csv: kube.Csv): Promise<string | undefined> {
   for (const { name } of carriedBy(csv)) {
@@ -342,27 +341,16 @@ function deploymentOf(csv: kube.Csv, { name, label, spec }: CarriedDeployment): 
       name,
       namespace,
       labels: { ...label, ...ownedLabels(csv), [hashLabel]: templateHash({ owner, own }) },
-      ownerReferences: [ownedBy(csv)],
+      ownerReferences: [ownerReference(csv, false)],
     },
     spec: own,
   })
 }
 
-function telling(container: kube.Container, told: { name: string; value: string }): kube.Container {
-  return { ...container, env: [...(container.env ?? []), told] }
-}
-
-/** Of no controller: an object may belong to two CSVs while one replaces the other. */
-export function ownedBy({ metadata }: KubeObject): {
-  apiVersion: string
-  kind: string
-  name: string
-  uid: string
-  controller: boolean
-} {
-  const { apiVersion, kind } = kube.Csvs
-  return { apiVersion, kind, name: metadata.name, uid: metadata.uid ?? '', controller: false }
-}
+const telling = (container: kube.Container, told: { name: string; value: string }): kube.Container => ({
+  ...container,
+  env: [...(container.env ?? []), told],
+})
 
 /** Takes a CSV away with what only it had: its roles and its OperatorCondition. */
 async function removeCsv({ reader, writer }: Olm, csv: kube.Csv): Promise<void> {
@@ -388,7 +376,6 @@ export function runCopies(cx: Olm): Promise<void> {
       for (const csv of wanted)
         if (metadata.name !== csv.metadata.namespace && status?.phase !== 'Terminating')
           await copyTo(cx, csv, { namespace: metadata.name, copies })
-    return undefined
   })
 }
 

@@ -149,9 +149,8 @@ const kinds: readonly Kind[] = [
 ]
 
 /** A kind that bundles have and OLM applies; undefined for others. */
-function appliedKind({ apiVersion, kind }: Pick<KubeObject, 'apiVersion' | 'kind'>): Kind | undefined {
-  return kinds.find((known) => known.kind === kind && groupOf(known) === groupOf({ apiVersion }))
-}
+const appliedKind = ({ apiVersion, kind }: Pick<KubeObject, 'apiVersion' | 'kind'>): Kind | undefined =>
+  kinds.find((known) => known.kind === kind && groupOf(known) === groupOf({ apiVersion }))
 
 /** How it was found, in the words of a plan's step. */
 type Applied = 'Created' | 'Present' | 'UnsupportedResource'

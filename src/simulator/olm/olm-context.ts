@@ -11,9 +11,8 @@ export interface Olm extends ControllerContext {
 }
 
 /** Ms since a time that the cluster wrote; a very long time where it wrote none. */
-export function msSince({ clock }: Pick<ControllerContext, 'clock'>, time: string | undefined): number {
-  return time === undefined ? Infinity : clock.now().getTime() - Date.parse(time)
-}
+export const msSince = ({ clock }: Pick<ControllerContext, 'clock'>, time: string | undefined): number =>
+  time === undefined ? Infinity : clock.now().getTime() - Date.parse(time)
 
 /** What goes wrong with OLM. Plain data, so that a scenario can be written down. */
 export interface OlmFaults {
@@ -66,9 +65,8 @@ export async function readNamespaces({ reader }: Olm): Promise<NamespaceSnapshot
 }
 
 /** Without a namespace those of all (ocp 2.7). */
-export function ownServiceVersions(reader: Olm['reader'], namespace?: string): Promise<kube.Csv[]> {
-  return reader.list(kube.Csvs, { namespace, labels: `!${kube.copiedFromLabel}` })
-}
+export const ownServiceVersions = (reader: Olm['reader'], namespace?: string): Promise<kube.Csv[]> =>
+  reader.list(kube.Csvs, { namespace, labels: `!${kube.copiedFromLabel}` })
 
 /** What a condition is to say; `undefined` takes it away. */
 export type Said = Readonly<Record<string, Omit<Condition, 'type' | 'lastTransitionTime'> | undefined>>

@@ -7,8 +7,8 @@ import { bundleObjects, isBundle, type Release } from './operator-bundle.ts'
 import { stepsOf, unpackedBundle } from './bundle-unpacker.ts'
 import { operatorManifest } from '../virt-operator/kubevirt-operator-manifest.ts'
 import type { Approval, BundleShape, EntryShape, OlmShape } from './olm-shape.ts'
-import { ageColumn, column, nameColumn } from '../api/kinds/printer-columns.ts'
-import { at, text, words } from '../api/json.ts'
+import { agePath, column, pathColumns } from '../api/kinds/printer-columns.ts'
+import { at } from '../api/json.ts'
 import { type Column, custom, type SimKind } from '../api/kinds/sim-kind.ts'
 
 /** A Subscription and what it once installed. */
@@ -82,30 +82,28 @@ function asServed(object: KubeObject, all: readonly Installed[]): KubeObject {
 }
 
 function catalogSource({ source, sourceNamespace }: OlmShape): KubeObject {
-  const { apiVersion, kind } = kube.CatalogSources
   const spec = {
     sourceType: 'grpc',
     displayName: source,
     publisher: source === 'redhat-operators' ? 'Red Hat' : 'Community',
     updateStrategy: { registryPoll: { interval: '10m' } },
   }
-  return { apiVersion, kind, metadata: { name: source, namespace: sourceNamespace }, spec } as KubeObject
+  return made<KubeObject>(kube.CatalogSources, {
+    metadata: { name: source, namespace: sourceNamespace },
+    spec,
+  } as Pick<KubeObject, 'metadata'>)
 }
 
 /** The API server wants a time there. */
 const longAgo = '2026-01-01T00:00:00Z'
 
 function operatorGroup(shape: OlmShape, namespace: string): kube.OperatorGroup {
-  const { apiVersion, kind } = kube.OperatorGroups
   const name = namespace === shape.namespace ? 'kubevirt-hyperconverged-group' : `${namespace}-group`
-  const spec = { upgradeStrategy: 'Default' }
-  return {
-    apiVersion,
-    kind,
+  return made(kube.OperatorGroups, {
     metadata: { name, namespace },
-    spec,
+    spec: { upgradeStrategy: 'Default' },
     status: { namespaces: [''], lastUpdated: longAgo },
-  }
+  })
 }
 
 /** The Subscriptions of a namespace, and the plan that installed what they wanted. */
@@ -157,57 +155,53 @@ function subscriptionOf(shape: OlmShape, installed: Installed, plan: Planned): k
   })
 }
 
-const category = ['olm']
-
 /** The kinds that a cluster with OLM serves, with the columns of `kubectl get`. ClusterExtension is none of them: that is OLM v1. */
-export function olmKinds(): SimKind[] {
-  const table: [Kind, readonly string[], readonly Column[]][] = [
-    [kube.Subscriptions, ['sub', 'subs'], subscriptionColumns],
-    [kube.InstallPlans, ['ip'], planColumns],
-    [kube.Csvs, ['csv', 'csvs'], csvColumns],
-    [kube.CatalogSources, ['catsrc'], catalogColumns],
-    [kube.OperatorConditions, ['condition'], [ageColumn]],
-    [kube.OperatorGroups, ['og'], [ageColumn]],
-  ]
-  const manifests = custom(kube.PackageManifests, {
+export const olmKinds = (): SimKind[] => [
+  of(
+    kube.Subscriptions,
+    ['sub', 'subs'],
+    pathColumns({
+      Package: '.spec.name',
+      Source: '.spec.source',
+      Channel: '.spec.channel',
+    }),
+  ),
+  of(kube.InstallPlans, ['ip'], planColumns),
+  of(
+    kube.Csvs,
+    ['csv', 'csvs'],
+    pathColumns({
+      Display: '.spec.displayName',
+      Version: '.spec.version',
+      Replaces: '.spec.replaces',
+      Phase: '.status.phase',
+    }),
+  ),
+  of(
+    kube.CatalogSources,
+    ['catsrc'],
+    pathColumns({
+      Display: '.spec.displayName',
+      Type: '.spec.sourceType',
+      Publisher: '.spec.publisher',
+      ...agePath,
+    }),
+  ),
+  of(kube.OperatorConditions, ['condition'], pathColumns(agePath)),
+  of(kube.OperatorGroups, ['og'], pathColumns(agePath)),
+  custom(kube.PackageManifests, {
     status: false,
     generation: 'none',
     categories: [],
-    columns: [nameColumn, value('Catalog', 'status', 'catalogSource'), ageColumn],
-  })
-  return [...table.map(([kind, shortNames, columns]) => of(kind, shortNames, columns)), manifests]
-}
-
-const value = (title: string, ...path: string[]): Column =>
-  column(title, (object: KubeObject) => text(object, ...path) ?? '')
-
-const subscriptionColumns = [
-  value('Package', 'spec', 'name'),
-  value('Source', 'spec', 'source'),
-  value('Channel', 'spec', 'channel'),
+    columns: pathColumns({ Catalog: '.status.catalogSource', ...agePath }),
+  }),
 ]
+
+const of = (kind: Kind, shortNames: readonly string[], columns: readonly Column[]): SimKind =>
+  custom(kind, { shortNames, categories: ['olm'], columns })
 
 /** Of several CSVs the first alone is shown (ocp 2.2). */
 const planColumns = [
-  column('CSV', (plan) => words(plan, 'spec', 'clusterServiceVersionNames')[0] ?? ''),
-  value('Approval', 'spec', 'approval'),
+  ...pathColumns({ CSV: '.spec.clusterServiceVersionNames[0]', Approval: '.spec.approval' }),
   column('Approved', (plan) => at(plan, 'spec', 'approved') === true),
 ]
-
-const csvColumns = [
-  value('Display', 'spec', 'displayName'),
-  value('Version', 'spec', 'version'),
-  value('Replaces', 'spec', 'replaces'),
-  value('Phase', 'status', 'phase'),
-]
-
-const catalogColumns = [
-  value('Display', 'spec', 'displayName'),
-  value('Type', 'spec', 'sourceType'),
-  value('Publisher', 'spec', 'publisher'),
-  ageColumn,
-]
-
-function of(kind: Kind, shortNames: readonly string[], columns: readonly Column[]): SimKind {
-  return custom(kind, { shortNames, categories: category, columns: [nameColumn, ...columns] })
-}

@@ -1,8 +1,8 @@
 import * as kube from '../kinds.ts'
-import { control, type ControllerContext, seconds } from '../machinery/controller.ts'
+import { control, type ControllerContext, made, seconds } from '../machinery/controller.ts'
 import type { Faults } from '../machinery/machinery-faults.ts'
 import { minorOf, runCatalog } from './catalog-source.ts'
-import { carriedBy, ownedBy, runCopies, runServiceVersions } from './csv-controller.ts'
+import { carriedBy, runCopies, runServiceVersions } from './csv-controller.ts'
 import { type Olm, type OlmFaults, ownServiceVersions, type Said, saying } from './olm-context.ts'
 import { runInstallPlans } from './install-plan-controller.ts'
 import type { OlmShape } from './olm-shape.ts'
@@ -10,6 +10,7 @@ import { runSubscriptions } from './subscription-controller.ts'
 import type { Condition } from '../../lib/kube/object.ts'
 import { items, same, text } from '../api/json.ts'
 import { isBefore } from './catalog-content.ts'
+import { ownerReference } from '../machinery/owned-pods.ts'
 
 /**
  * OLM, generation 0, with its catalog: resolves, plans, installs and replaces operators until the signal ends it (ocp 2). A client like any
@@ -41,7 +42,6 @@ function runOperatorConditions(cx: Olm): Promise<void> {
   ]
   return control(cx, watched, async () => {
     for (const csv of await ownServiceVersions(cx.reader)) await tend(cx, csv)
-    return undefined
   })
 }
 
@@ -57,13 +57,10 @@ async function tend(cx: Olm, csv: kube.Csv): Promise<void> {
 
 function conditionOf(csv: kube.Csv): kube.OperatorCondition {
   const { name, namespace } = csv.metadata
-  const { apiVersion, kind } = kube.OperatorConditions
-  return {
-    apiVersion,
-    kind,
-    metadata: { name, ...(namespace !== undefined && { namespace }), ownerReferences: [ownedBy(csv)] },
+  return made(kube.OperatorConditions, {
+    metadata: { name, namespace, ownerReferences: [ownerReference(csv, false)] },
     spec: { deployments: carriedBy(csv).map((one) => one.name) },
-  }
+  })
 }
 
 const byAdmin = 'HeldByAdministrator'
@@ -77,15 +74,13 @@ async function blockUpgrade(cx: Olm, { metadata, spec }: kube.OperatorCondition)
   await cx.writer.mergePatch(kube.OperatorConditions, metadata, { spec: { overrides: [...others, ...own] } })
 }
 
-function heldBack(cx: Olm, message: string): Condition {
-  return {
-    type: 'Upgradeable',
-    status: 'False',
-    reason: byAdmin,
-    message,
-    lastTransitionTime: seconds(cx),
-  }
-}
+const heldBack = (cx: Olm, message: string): Condition => ({
+  type: 'Upgradeable',
+  status: 'False',
+  reason: byAdmin,
+  message,
+  lastTransitionTime: seconds(cx),
+})
 
 /** With the generation that they were said in: a status of an older one is no answer. */
 async function copyToStatus(cx: Olm, { metadata, spec, status }: kube.OperatorCondition): Promise<void> {
@@ -116,20 +111,19 @@ function runClusterOperator(cx: Olm): Promise<void> {
   return control(cx, watched, async () => {
     const own = await cx.reader.get(kube.ClusterOperators, { name })
     const version = await cx.reader.get(kube.ClusterVersions, { name: 'version' })
-    if (own.is !== 'object' || version.is !== 'object') return undefined
+    if (own.is !== 'object' || version.is !== 'object') return
     const next = following(version.object.status?.desired?.version)
-    if (next === undefined) return undefined
+    if (next === undefined) return
     const said = verdict(await ownServiceVersions(cx.reader), next)
     const { metadata, status } = own.object
     const conditions = saying(status?.conditions, { Upgradeable: said }, seconds(cx))
-    if (conditions === status?.conditions) return undefined
+    if (conditions === status?.conditions) return
     const { resourceVersion } = metadata
     const change = {
       ...(resourceVersion !== undefined && { metadata: { resourceVersion } }),
       status: { conditions },
     }
     await cx.writer.mergePatch(kube.ClusterOperators, metadata, change, 'status')
-    return undefined
   })
 }
 

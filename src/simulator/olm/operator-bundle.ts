@@ -2,11 +2,12 @@ import * as kube from '../kinds.ts'
 import { createHash } from 'node:crypto'
 import type { Kind, KubeObject } from '../../lib/kube/object.ts'
 import { hyperConvergedDefinition } from '../hyperconverged/hyperconverged-crd.ts'
-import { components, definitionOf } from '../hyperconverged/hyperconverged-components.ts'
+import { components } from '../hyperconverged/hyperconverged-components.ts'
 import { kubeVirtDefinition } from '../virt-operator/kubevirt-crds.ts'
 import { operatorManifest } from '../virt-operator/kubevirt-operator-manifest.ts'
 import type { BundleShape, EntryShape, OlmShape } from './olm-shape.ts'
 import { made } from '../machinery/controller.ts'
+import { definitionOf } from '../api/kinds/custom-kinds.ts'
 
 /** The release of an operator that is to be installed in a namespace in the place of another. */
 export interface Release {
@@ -111,13 +112,11 @@ function serviceVersion(
 }
 
 /** As OLM marks what belongs to a CSV. */
-export function ownedLabels({ metadata }: Pick<KubeObject, 'metadata'>): Record<string, string> {
-  return {
-    'olm.owner': metadata.name,
-    'olm.owner.kind': kube.Csvs.kind,
-    'olm.owner.namespace': metadata.namespace ?? '',
-  }
-}
+export const ownedLabels = ({ metadata }: Pick<KubeObject, 'metadata'>): Record<string, string> => ({
+  'olm.owner': metadata.name,
+  'olm.owner.kind': kube.Csvs.kind,
+  'olm.owner.namespace': metadata.namespace ?? '',
+})
 
 /** What a bundle wants an account of its operators to be permitted. */
 interface Account {
@@ -149,17 +148,16 @@ function permissionsIn(csv: kube.Csv): KubeObject[] {
   const { permissions: within = [], clusterPermissions: everywhere = [] } = csv.spec?.install?.spec ?? {}
   const { namespace } = csv.metadata
   const names = new Set([...within, ...everywhere].map((one) => one.serviceAccountName ?? ''))
-  return [...names].flatMap((name) => {
-    const rulesIn = (all: typeof within) =>
-      all.filter(({ serviceAccountName }) => serviceAccountName === name)
-    return [
-      made(kube.ServiceAccounts, { metadata: { name, namespace } }),
-      ...rulesIn(within).flatMap(({ rules = [] }) =>
-        roleAndBinding(csv, { account: name, rules, within: namespace }),
-      ),
-      ...rulesIn(everywhere).flatMap(({ rules = [] }) => roleAndBinding(csv, { account: name, rules })),
-    ]
-  })
+  const all: KubeObject[] = []
+  for (const name of names) {
+    const rulesIn = (of: typeof within) => of.filter(({ serviceAccountName }) => serviceAccountName === name)
+    all.push(made(kube.ServiceAccounts, { metadata: { name, namespace } }))
+    for (const { rules = [] } of rulesIn(within))
+      all.push(...roleAndBinding(csv, { account: name, rules, within: namespace }))
+    for (const { rules = [] } of rulesIn(everywhere))
+      all.push(...roleAndBinding(csv, { account: name, rules }))
+  }
+  return all
 }
 
 function roleAndBinding(
@@ -193,11 +191,10 @@ function hashedName(csv: string, of: object): string {
 }
 
 /** Of the release's own manifest. */
-function kubeVirtRules(version: string, kind: 'ClusterRole' | 'Role'): kube.PolicyRule[] {
-  return operatorManifest(version)
+const kubeVirtRules = (version: string, kind: 'ClusterRole' | 'Role'): kube.PolicyRule[] =>
+  operatorManifest(version)
     .filter((one) => one.kind === kind)
     .flatMap((role) => (role as kube.Role).rules ?? [])
-}
 
 const every = ['*']
 const hyperConvergedRules: kube.PolicyRule[] = [
@@ -296,14 +293,12 @@ const others = [
 ]
 
 /** What a release of HyperConverged installs; the operands come later, and not by OLM. */
-function hyperConvergedDeployments(bundle: BundleShape, shape: OlmShape): CarriedDeployment[] {
-  return [
-    carried('hco-operator', 'hyperconverged-cluster-operator', bundle),
-    carried('hco-webhook', 'hyperconverged-cluster-webhook', bundle),
-    virtOperator(bundle, shape),
-    ...others.map((name) => carried(name, name, bundle)),
-  ]
-}
+const hyperConvergedDeployments = (bundle: BundleShape, shape: OlmShape): CarriedDeployment[] => [
+  carried('hco-operator', 'hyperconverged-cluster-operator', bundle),
+  carried('hco-webhook', 'hyperconverged-cluster-webhook', bundle),
+  virtOperator(bundle, shape),
+  ...others.map((name) => carried(name, name, bundle)),
+]
 
 /** What the release of another operator installs. */
 function otherDeployments(name: string, { version }: EntryShape): CarriedDeployment[] {

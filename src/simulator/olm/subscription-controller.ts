@@ -1,5 +1,5 @@
 import * as kube from '../kinds.ts'
-import { between, control, made, nameSuffix, seconds } from '../machinery/controller.ts'
+import { between, control, foundIn, made, nameSuffix, seconds } from '../machinery/controller.ts'
 import type { Release } from './operator-bundle.ts'
 import { servedBy } from './catalog-source.ts'
 import { type NamespaceSnapshot, type Olm, readNamespaces, type Said, saying } from './olm-context.ts'
@@ -7,6 +7,7 @@ import { stepsOf, unpack } from './bundle-unpacker.ts'
 import { same } from '../api/json.ts'
 import { contentOf, entryNamed, headOf, nextEntry } from './catalog-content.ts'
 import type { EntryShape, OlmShape } from './olm-shape.ts'
+import { ownerReference } from '../machinery/owned-pods.ts'
 
 /** OLM looks at everything again so often, whatever happens, ms. */
 const resync = 900_000
@@ -53,8 +54,7 @@ export function runSubscriptions(cx: Olm): Promise<void> {
   const memory: Memory = { resolutions: new Map(), arrivals: new Map(), firstShown: new Map() }
   return control(cx, watched, async () => {
     const { source: name, sourceNamespace: namespace } = cx.shape
-    const found = await cx.reader.get(kube.CatalogSources, { name, namespace })
-    const source = found.is === 'object' ? found.object : undefined
+    const source = foundIn(await cx.reader.get(kube.CatalogSources, { name, namespace }))
     const again: number[] = []
     for (const snapshot of await readNamespaces(cx)) {
       const subscriptions: kube.Subscription[] = []
@@ -289,13 +289,7 @@ function newPlan(
       name: `install-${nameSuffix(cx.random)}`,
       namespace,
       labels: Object.fromEntries(labels) as Record<string, string>,
-      ownerReferences: subscriptions.map(({ apiVersion, kind, metadata }) => ({
-        apiVersion,
-        kind,
-        name: metadata.name,
-        uid: metadata.uid ?? '',
-        controller: false,
-      })),
+      ownerReferences: subscriptions.map((one) => ownerReference(one, false)),
     },
     spec: {
       approval: isManual ? 'Manual' : 'Automatic',
@@ -401,22 +395,22 @@ function shownPhase(
     : { phase, again: Infinity }
 }
 
-function planConditions(plan: kube.InstallPlan | undefined, isMissing: boolean, phase: string): Said {
-  return {
-    InstallPlanMissing: isMissing ? { status: 'True', reason: 'ReferencedInstallPlanNotFound' } : undefined,
-    InstallPlanPending: plan && pendingSaid(phase),
-    InstallPlanFailed: plan && phase === 'Failed' ? failedSaid(plan) : undefined,
-  }
-}
+const planConditions = (plan: kube.InstallPlan | undefined, isMissing: boolean, phase: string): Said => ({
+  InstallPlanMissing: isMissing ? { status: 'True', reason: 'ReferencedInstallPlanNotFound' } : undefined,
+  InstallPlanPending: plan && pendingSaid(phase),
+  InstallPlanFailed: plan && phase === 'Failed' ? failedSaid(plan) : undefined,
+})
 
 function pendingSaid(phase: string): Said[string] {
   if (phase === 'Complete' || phase === 'Failed') return undefined
   return { status: 'True', reason: phase === '' ? 'InstallPlanNotYetReconciled' : phase }
 }
 
-function failedSaid({ status: { message } = {} }: kube.InstallPlan): Said[string] {
-  return { status: 'True', reason: 'InstallComponentFailed', ...(message !== undefined && { message }) }
-}
+const failedSaid = ({ status: { message } = {} }: kube.InstallPlan): Said[string] => ({
+  status: 'True',
+  reason: 'InstallComponentFailed',
+  ...(message !== undefined && { message }),
+})
 
 /** It looks for the catalog's pod alone: one that does not answer is healthy to it (olm-real 6). */
 function catalogHealth(source: kube.CatalogSource | undefined): {
@@ -531,9 +525,6 @@ function strayOf(shape: OlmShape, snapshot: NamespaceSnapshot, { spec, status }:
   return present.find((name) => names.has(name) && name !== status?.currentCSV)
 }
 
-function notReferenced({ metadata }: kube.Subscription, stray: string): string {
-  return (
-    `constraints not satisfiable: clusterserviceversion ${stray} exists and is not referenced by a subscription, ` +
-    `subscription ${metadata.name} requires at least one of the versions of its package, subscription ${metadata.name} exists`
-  )
-}
+const notReferenced = ({ metadata }: kube.Subscription, stray: string): string =>
+  `constraints not satisfiable: clusterserviceversion ${stray} exists and is not referenced by a subscription, ` +
+  `subscription ${metadata.name} requires at least one of the versions of its package, subscription ${metadata.name} exists`

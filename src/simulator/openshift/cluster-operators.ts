@@ -144,26 +144,23 @@ export function runKubeletSkew(cx: Platform): Promise<void> {
   const watched = [{ kind: kube.Nodes }, { kind: kube.ClusterOperators, where: { name: kubeApiServer } }]
   return control(cx, watched, async () => {
     const found = await cx.reader.get(kube.ClusterOperators, { name: kubeApiServer })
-    if (found.is !== 'object' || !found.object.status) return undefined
+    if (found.is !== 'object' || !found.object.status) return
     const skew = skewOf(found.object, await cx.reader.list(kube.Nodes))
     for (const server of await listServed(cx, kube.KubeApiServers)) {
       const conditions = withConditions(server.status?.conditions ?? [], [skew], seconds(cx))
       await writeStatus(cx, kube.KubeApiServers, server, { ...server.status, conditions })
     }
-    if (cx.faults.on.notUpgradeable?.some(({ operator }) => operator === kubeApiServer) === true)
-      return undefined
+    if (cx.faults.on.notUpgradeable?.some(({ operator }) => operator === kubeApiServer) === true) return
     const { status, reason, message } = skew
     const because = status === 'True' ? 'AsExpected' : `KubeletMinorVersion_${reason}`
     const sum = claim('Upgradeable', status, because, `${type}: ${message}`)
     await writeStatus(cx, kube.ClusterOperators, found.object, withClaim(cx, found.object, sum))
-    return undefined
   })
 }
 
 /** How many minors kubelets may lag behind a control plane of that platform release. */
-function toleratedSkew({ major, minor }: { major: number; minor: number }): number {
-  return major === 4 ? (minor % 2 === 0 ? 2 : 1) : (minor % 3) + 1
-}
+const toleratedSkew = ({ major, minor }: { major: number; minor: number }): number =>
+  major === 4 ? (minor % 2 === 0 ? 2 : 1) : (minor % 3) + 1
 
 function skewOf(operator: kube.ClusterOperator, nodes: readonly kube.Node[]): Condition {
   const platform = releaseNumber(operatorVersion(operator))

@@ -244,9 +244,11 @@ function asBefore(status: Status, update: Conditional): Conditional {
 type Updates = Required<Pick<Status, 'availableUpdates' | 'conditionalUpdates'>>
 
 /** As a ClusterVersion names a release. */
-export function platformRelease({ version, image, channels }: Release): PlatformRelease {
-  return { version, image, channels: [...channels] }
-}
+export const platformRelease = ({ version, image, channels }: Release): PlatformRelease => ({
+  version,
+  image,
+  channels: [...channels],
+})
 
 /** What the update service answers: the edges within the channel, the newest first; undefined where the channel does not have the release (ocp 3.7). */
 function updatesFrom(

@@ -1,5 +1,5 @@
 import * as kube from '../kinds.ts'
-import { claim, seconds, whenRung } from '../machinery/controller.ts'
+import { claim, foundIn, seconds, whenRung } from '../machinery/controller.ts'
 import {
   isTrue,
   minute,
@@ -84,8 +84,7 @@ function updatesOf(cx: Platform, status: Status, channel: string, memory: Waits)
 }
 
 async function configMap({ reader }: Platform, name: string, namespace: string) {
-  const found = await reader.get(kube.ConfigMaps, { name, namespace })
-  return found.is === 'object' ? found.object : undefined
+  return foundIn(await reader.get(kube.ConfigMaps, { name, namespace }))
 }
 
 /** What takes its time, since when: forgotten with the process, and begun again. */
@@ -120,9 +119,8 @@ const manifests = 901
 const limit = { slow: 30 * minute, slowMachines: 90 * minute, degraded: 40 * minute }
 
 /** The version that an operator is at, itself. */
-export function operatorVersion({ status }: kube.ClusterOperator): string | undefined {
-  return status?.versions?.find(({ name }) => name === 'operator')?.version
-}
+export const operatorVersion = ({ status }: kube.ClusterOperator): string | undefined =>
+  status?.versions?.find(({ name }) => name === 'operator')?.version
 
 /** True when nothing of it is left to be done for that version. */
 export function isAt(operator: kube.ClusterOperator, version: string): boolean {

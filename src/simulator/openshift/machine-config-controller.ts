@@ -2,6 +2,7 @@ import * as kube from '../kinds.ts'
 import {
   claim,
   control,
+  foundIn,
   made,
   ownedBy,
   recordEvent,
@@ -127,12 +128,10 @@ function countsOf(nodes: readonly kube.Node[], config: string) {
   }
 }
 
-function updatedClaims(config: string): Condition[] {
-  return [
-    claim('Updated', 'True', '', `All nodes are updated with MachineConfig ${config}`),
-    claim('Updating', 'False', '', ''),
-  ]
-}
+const updatedClaims = (config: string): Condition[] => [
+  claim('Updated', 'True', '', `All nodes are updated with MachineConfig ${config}`),
+  claim('Updating', 'False', '', ''),
+]
 
 function pendingClaims({ spec }: kube.Pool, config: string): Condition[] {
   const updating =
@@ -180,9 +179,7 @@ function selectsNode({ spec }: kube.Pool, { metadata }: kube.Node): boolean {
 }
 
 /** Pools that an update of the cluster waits for (ocp 3.5). */
-function isRequired({ metadata }: kube.Pool): boolean {
-  return metadata.labels?.[requiredLabel] !== undefined
-}
+const isRequired = ({ metadata }: kube.Pool): boolean => metadata.labels?.[requiredLabel] !== undefined
 
 /** True when every machine of those pools is of that release. */
 export async function areMastersAt(cx: Platform, { version }: Release): Promise<boolean> {
@@ -195,13 +192,10 @@ export async function areMastersAt(cx: Platform, { version }: Release): Promise<
   return true
 }
 
-function isPoolUpdated({ metadata, spec, status }: kube.Pool): boolean {
-  return (
-    status?.observedGeneration === metadata.generation &&
-    status?.configuration?.name === spec?.configuration?.name &&
-    isTrue(status?.conditions, 'Updated')
-  )
-}
+const isPoolUpdated = ({ metadata, spec, status }: kube.Pool): boolean =>
+  status?.observedGeneration === metadata.generation &&
+  status?.configuration?.name === spec?.configuration?.name &&
+  isTrue(status?.conditions, 'Updated')
 
 const operatorName = 'machine-config'
 const unwell = 'RequiredPoolsFailed'
@@ -211,14 +205,13 @@ export function runMachineConfigStatus(cx: Platform): Promise<void> {
   const watched = [{ kind: kube.Pools }, { kind: kube.ClusterOperators, where: { name: operatorName } }]
   return control(cx, watched, async () => {
     const found = await cx.reader.get(kube.ClusterOperators, { name: operatorName })
-    if (found.is !== 'object' || !found.object.status) return undefined
+    if (found.is !== 'object' || !found.object.status) return
     const operator = found.object
     const { status = {} } = operator
     const pools = await cx.reader.list(kube.Pools)
     const claims = [...operatorDegradedClaims(pools, operator), ...upgradeableClaims(cx, pools)]
     const conditions = withConditions(status.conditions ?? [], claims, seconds(cx))
     await writeStatus(cx, kube.ClusterOperators, operator, { ...status, conditions })
-    return undefined
   })
 }
 
@@ -267,10 +260,9 @@ export function runRender(cx: Platform): Promise<void> {
   ]
   return control(cx, watched, async () => {
     const release = await machineRelease(cx)
-    if (!release) return undefined
+    if (!release) return
     const sources = (await cx.reader.list(kube.MachineConfigs)).filter(isSource)
     for (const pool of await cx.reader.list(kube.Pools)) await render(cx, pool, { release, sources })
-    return undefined
   })
 }
 
@@ -420,8 +412,7 @@ async function updateNode(cx: Platform, name: string): Promise<void> {
 }
 
 async function read({ reader }: Platform, name: string): Promise<kube.Node | undefined> {
-  const found = await reader.get(kube.Nodes, { name })
-  return found.is === 'object' ? found.object : undefined
+  return foundIn(await reader.get(kube.Nodes, { name }))
 }
 
 type Notes = Record<string, string | null>

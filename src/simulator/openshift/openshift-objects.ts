@@ -54,22 +54,20 @@ const namespaces = [
  * Everything of the platform, its nodes included, as somebody creates it: what its operators say of it (`status`) they
  * write themselves once `runOpenShift` runs.
  */
-export function openShiftObjects(shape: OpenShiftShape): KubeObject[] {
-  return [
-    ...namespaces.map((name) => made(kube.Namespaces, { metadata: { name } })),
-    ...poolsOf(shape).flatMap((pool) => nodesOfPool(shape, pool)),
-    specified(kube.Infrastructures, 'cluster', {}),
-    specified(kube.ClusterVersions, 'version', { clusterID, channel: shape.channel }),
-    specified(kube.KubeApiServers, 'cluster', { managementState: 'Managed' }),
-    ...operatorsOf(shape).map(({ name }) => specified(kube.ClusterOperators, name, {})),
-    configMap('openshift-config-managed', 'admin-gates', shape.adminGates ?? {}),
-    configMap('openshift-config', 'admin-acks', {}),
-    configMap(releaseImages.namespace, releaseImages.name, { releaseVersion: shape.version }),
-    ...machines(shape),
-    made(kube.Namespaces, { metadata: { name: monitoring.namespace } }),
-    monitoringService(),
-  ]
-}
+export const openShiftObjects = (shape: OpenShiftShape): KubeObject[] => [
+  ...namespaces.map((name) => made(kube.Namespaces, { metadata: { name } })),
+  ...poolsOf(shape).flatMap((pool) => nodesOfPool(shape, pool)),
+  specified(kube.Infrastructures, 'cluster', {}),
+  specified(kube.ClusterVersions, 'version', { clusterID, channel: shape.channel }),
+  specified(kube.KubeApiServers, 'cluster', { managementState: 'Managed' }),
+  ...operatorsOf(shape).map(({ name }) => specified(kube.ClusterOperators, name, {})),
+  configMap('openshift-config-managed', 'admin-gates', shape.adminGates ?? {}),
+  configMap('openshift-config', 'admin-acks', {}),
+  configMap(releaseImages.namespace, releaseImages.name, { releaseVersion: shape.version }),
+  ...machines(shape),
+  made(kube.Namespaces, { metadata: { name: monitoring.namespace } }),
+  monitoringService(),
+]
 
 function machines(shape: OpenShiftShape): KubeObject[] {
   const { healthChecks = [] } = shape
@@ -107,12 +105,11 @@ function configMap(namespace: string, name: string, data: Readonly<Record<string
 }
 
 /** What every machine of a role gets, beside what others add with the same label. */
-function baseConfig(role: string): kube.MachineConfig {
-  return made(kube.MachineConfigs, {
+const baseConfig = (role: string): kube.MachineConfig =>
+  made(kube.MachineConfigs, {
     metadata: { name: `00-${role}`, labels: { [roleLabel]: role } },
     spec: { config: { ignition: { version: '3.4.0' } } },
   })
-}
 
 /** Masters are what an update waits for; machines of a custom pool are workers with something on top (ocp 3.5). */
 export function machineConfigPool({ name, paused = false, maxUnavailable }: PoolShape): kube.Pool {
@@ -143,9 +140,8 @@ const controlPlane = { ...roleOf('master'), ...roleOf('control-plane') }
 const schedulable = { 'kubevirt.io/schedulable': 'true' }
 
 /** The machines of a pool, as they run the installed release. */
-export function nodesOfPool(platform: Machines, pool: PoolShape): kube.Node[] {
-  return nodeNames(pool).map((name) => machine(platform, pool.name, name))
-}
+export const nodesOfPool = (platform: Machines, pool: PoolShape): kube.Node[] =>
+  nodeNames(pool).map((name) => machine(platform, pool.name, name))
 
 function machine(platform: Machines, pool: string, name: string): kube.Node {
   const isMaster = pool === 'master'
@@ -182,9 +178,8 @@ export function machineNode(
 }
 
 /** No machines beside those of the control plane: they carry the workloads as well, and have both roles. */
-function isCompact(platform: Machines): boolean {
-  return poolsOf(platform).every((pool) => pool.name === 'master' || nodeNames(pool).length === 0)
-}
+const isCompact = (platform: Machines): boolean =>
+  poolsOf(platform).every((pool) => pool.name === 'master' || nodeNames(pool).length === 0)
 
 const resources = { cpu: '16', memory: '64Gi', pods: '250', 'devices.kubevirt.io/kvm': '1k' }
 
@@ -221,14 +216,11 @@ const operatorList: readonly OperatorPlace[] = table.levels.flatMap((operators, 
 )
 
 /** A hosted control plane brings its own etcd and machines, which no operator here updates. */
-export function operatorsOf({ topology }: Pick<OpenShiftShape, 'topology'>): readonly OperatorPlace[] {
-  return topology === 'External'
-    ? operatorList.filter(({ name }) => !table.elsewhere.includes(name))
-    : operatorList
-}
+export const operatorsOf = ({ topology }: Pick<OpenShiftShape, 'topology'>): readonly OperatorPlace[] =>
+  topology === 'External' ? operatorList.filter(({ name }) => !table.elsewhere.includes(name)) : operatorList
 
-const since = conditionPath('Progressing', 'lastTransitionTime')
-const said = conditionPath('Progressing', 'message')
+const sincePath = conditionPath('Progressing', 'lastTransitionTime')
+const saidPath = conditionPath('Progressing', 'message')
 
 const ofPlatform = (
   told: Kind,
@@ -243,16 +235,16 @@ const platformKinds: readonly SimKind[] = [
     Version: ".status.history[?(@.state=='Completed')].version",
     Available: conditionPath('Available'),
     Progressing: conditionPath('Progressing'),
-    Since: since,
-    Status: said,
+    Since: sincePath,
+    Status: saidPath,
   }),
   ofPlatform(kube.ClusterOperators, ['co'], {
     Version: ".status.versions[?(@.name=='operator')].version",
     Available: conditionPath('Available'),
     Progressing: conditionPath('Progressing'),
     Degraded: conditionPath('Degraded'),
-    Since: since,
-    Message: said,
+    Since: sincePath,
+    Message: saidPath,
   }),
   ofPlatform(kube.Infrastructures, [], agePath),
   ofPlatform(kube.KubeApiServers, [], agePath),
@@ -377,9 +369,8 @@ async function remediate(
 const silent = ['Unknown', 'False']
 
 /** A check over the nodes of a pool, which takes a node for lost after five minutes (night E7). */
-function healthCheckObject(check: HealthCheckShape): kube.MachineHealthCheck | kube.NodeHealthCheck {
-  return check.kind === 'MachineHealthCheck' ? machineHealthCheck(check) : nodeHealthCheck(check)
-}
+const healthCheckObject = (check: HealthCheckShape): kube.MachineHealthCheck | kube.NodeHealthCheck =>
+  check.kind === 'MachineHealthCheck' ? machineHealthCheck(check) : nodeHealthCheck(check)
 
 function machineHealthCheck({ name, pool }: HealthCheckShape): kube.MachineHealthCheck {
   const spec = {

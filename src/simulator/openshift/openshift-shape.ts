@@ -92,9 +92,8 @@ export function sameMinor(a: string, b: string): boolean {
 }
 
 /** The graph's release of that version. */
-export function releaseOf(graph: readonly Release[], version: string | undefined): Release | undefined {
-  return graph.find((release) => release.version === version)
-}
+export const releaseOf = (graph: readonly Release[], version: string | undefined): Release | undefined =>
+  graph.find((release) => release.version === version)
 
 const usual: readonly PoolShape[] = [
   { name: 'master', nodes: 3 },

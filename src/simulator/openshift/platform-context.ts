@@ -81,20 +81,18 @@ export function withConditions(
   claims: readonly Condition[],
   at: string,
 ): Condition[] {
-  return claims.reduce<Condition[]>(
-    (all, said) => {
-      const before = all.find(({ type }) => type === said.type)
-      const since = before?.status === said.status ? before.lastTransitionTime : undefined
-      const next = { ...said, lastTransitionTime: since ?? at }
-      return before ? all.map((c) => (c === before ? next : c)) : [...all, next]
-    },
-    [...conditions],
-  )
+  const all = [...conditions]
+  for (const said of claims) {
+    const place = all.findIndex(({ type }) => type === said.type)
+    const before = all[place]
+    const since = before?.status === said.status ? before.lastTransitionTime : undefined
+    all.splice(before ? place : all.length, 1, { ...said, lastTransitionTime: since ?? at })
+  }
+  return all
 }
 
-export function isTrue(conditions: readonly Condition[] | undefined, type: string): boolean {
-  return conditions?.find((c) => c.type === type)?.status === 'True'
-}
+export const isTrue = (conditions: readonly Condition[] | undefined, type: string): boolean =>
+  conditions?.find((c) => c.type === type)?.status === 'True'
 
 /** ms since a condition became what it is; 0 where nobody knows. */
 export function msSince(conditions: readonly Condition[] | undefined, type: string, now: Date): number {

@@ -3,7 +3,7 @@ import { isAtLeast, type OperatorFaults } from './virt-operator-context.ts'
 import { kubeVirtDescription } from '../api/kinds/kubevirt-schema.ts'
 import type { Store } from '../api/store.ts'
 import type { Faults } from '../machinery/machinery-faults.ts'
-import { made } from '../machinery/controller.ts'
+import { anything, definitionOf } from '../api/kinds/custom-kinds.ts'
 
 interface Resource {
   kind: string
@@ -50,47 +50,24 @@ function resources(version: string): Resource[] {
   ]
 }
 
-const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } }
+const definition = ({ kind, plural, group, versions, status, shortNames = [], cluster }: Resource) =>
+  definitionOf(
+    { apiVersion: `${group}/${versions[0]}`, kind, plural, namespaced: cluster !== true },
+    { versions, status, names: { listKind: `${kind}List`, shortNames, categories: ['all'] } },
+  )
 
-type Version = NonNullable<NonNullable<kube.CustomResourceDefinition['spec']>['versions']>[number]
-
-function served(name: string, storage: boolean, status: boolean): Version {
-  return { name, served: true, storage, schema, ...(status ? { subresources: { status: {} } } : {}) }
-}
-
-function definition(resource: Resource): kube.CustomResourceDefinition {
-  const { kind, plural, group, versions, status, shortNames = [] } = resource
-  return made(kube.CustomResourceDefinitions, {
-    metadata: { name: `${plural}.${group}` },
-    spec: {
-      group,
-      scope: resource.cluster === true ? 'Cluster' : 'Namespaced',
-      names: {
-        kind,
-        plural,
-        singular: kind.toLowerCase(),
-        listKind: `${kind}List`,
-        shortNames,
-        categories: ['all'],
-      },
-      versions: versions.map((name, i) => served(name, i === 0, status)),
-    },
-  })
-}
-
-export function customResources(version: string): kube.CustomResourceDefinition[] {
-  return resources(version).map(definition)
-}
+export const customResources = (version: string): kube.CustomResourceDefinition[] =>
+  resources(version).map(definition)
 
 /** The CRD that the operator manifest brings. Its schema says no more than of which minor it is. */
 export function kubeVirtDefinition(version: string): kube.CustomResourceDefinition {
-  const made = definition(of('KubeVirt', main, ['v1', 'v1alpha3'], { shortNames: ['kv', 'kvs'] }))
+  const base = definition(of('KubeVirt', main, ['v1', 'v1alpha3'], { shortNames: ['kv', 'kvs'] }))
   const description = kubeVirtDescription(version)
-  const versions = made.spec?.versions?.map((one) => ({
+  const versions = base.spec?.versions?.map((one) => ({
     ...one,
-    schema: { openAPIV3Schema: { ...schema.openAPIV3Schema, ...(description && { description }) } },
+    schema: { openAPIV3Schema: { ...anything.openAPIV3Schema, ...(description && { description }) } },
   }))
-  return { ...made, spec: { ...made.spec, ...(versions && { versions }) } }
+  return { ...base, spec: { ...base.spec, ...(versions && { versions }) } }
 }
 
 /** The fault `storedVersion`: the CRD's status names the version as stored for as long as the fault is on. */

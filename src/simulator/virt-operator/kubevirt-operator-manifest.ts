@@ -1,9 +1,9 @@
 import * as kube from '../kinds.ts'
 import type { KubeObject } from '../../lib/kube/object.ts'
-import { onControlPlane } from './operands.ts'
 import { kubeVirtDefinition } from './kubevirt-crds.ts'
 import { isAtLeast } from './virt-operator-context.ts'
 import { made } from '../machinery/controller.ts'
+import { onControlPlane } from './managed-objects.ts'
 
 export interface ManifestOptions {
   /** Default `quay.io/kubevirt`. */
@@ -59,9 +59,12 @@ const priorityClass: KubeObject & { value: number; globalDefault: boolean; descr
   description: 'This priority class should be used for core kubevirt components only.',
 }
 
-function clusterRole(name: string, rules: kube.PolicyRule[]): kube.Role {
-  return { apiVersion: rbac, kind: 'ClusterRole', metadata: { name, labels }, rules }
-}
+const clusterRole = (name: string, rules: kube.PolicyRule[]): kube.Role => ({
+  apiVersion: rbac,
+  kind: 'ClusterRole',
+  metadata: { name, labels },
+  rules,
+})
 
 function role(namespace: string): kube.Role {
   const rules = [

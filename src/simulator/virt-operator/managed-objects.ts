@@ -11,8 +11,7 @@ import {
   type Pass,
 } from './virt-operator-context.ts'
 import { customResources } from './kubevirt-crds.ts'
-import { between, type ControllerContext, made, nameSuffix } from '../machinery/controller.ts'
-import { onControlPlane } from './operands.ts'
+import { between, type ControllerContext, foundIn, made, nameSuffix } from '../machinery/controller.ts'
 import { gzipSync } from 'node:zlib'
 
 /** An object that the operator keeps as its install strategy has it. */
@@ -22,9 +21,10 @@ interface Managed {
 }
 
 /** One of them; `parts` is everything but what all objects have. */
-function managed(kind: Kind, metadata: Metadata, parts: object = {}): Managed {
-  return { kind, object: made(kind, { metadata, ...parts }) }
-}
+const managed = (kind: Kind, metadata: Metadata, parts: object = {}): Managed => ({
+  kind,
+  object: made(kind, { metadata, ...parts }),
+})
 
 /** Creates it, or writes it again where its stamps are of another deployment or generation of the CR, or somebody edited it. */
 export async function ensure(cx: Operator, pass: Pass, { kind, object }: Managed): Promise<boolean> {
@@ -87,25 +87,21 @@ interface Stamps {
 }
 
 /** The three annotations that tell which deployment an object, a Job or a pod belongs to. */
-function identity(config: DeploymentConfig): Record<string, string> {
-  return {
-    'kubevirt.io/install-strategy-version': config.kubeVirtVersion,
-    'kubevirt.io/install-strategy-registry': config.registry,
-    [identifier]: config.id,
-  }
-}
+const identity = (config: DeploymentConfig): Record<string, string> => ({
+  'kubevirt.io/install-strategy-version': config.kubeVirtVersion,
+  'kubevirt.io/install-strategy-registry': config.registry,
+  [identifier]: config.id,
+})
 
 /** What a pod template carries; managed objects carry the CR's generation as well. */
-export function podStamps(config: DeploymentConfig): Stamps {
-  return {
-    labels: {
-      'app.kubernetes.io/managed-by': 'virt-operator',
-      'app.kubernetes.io/component': 'kubevirt',
-      'app.kubernetes.io/version': config.kubeVirtVersion,
-    },
-    annotations: identity(config),
-  }
-}
+export const podStamps = (config: DeploymentConfig): Stamps => ({
+  labels: {
+    'app.kubernetes.io/managed-by': 'virt-operator',
+    'app.kubernetes.io/component': 'kubevirt',
+    'app.kubernetes.io/version': config.kubeVirtVersion,
+  },
+  annotations: identity(config),
+})
 
 /** The object with its stamps. */
 function stamped<T extends KubeObject>(object: T, config: DeploymentConfig, generation: number): T {
@@ -125,9 +121,8 @@ export function hasStamps(object: KubeObject, config: DeploymentConfig, generati
 }
 
 /** True when a pod was made for that deployment. */
-export function isOfDeployment(object: KubeObject, id: string): boolean {
-  return object.metadata.annotations?.[identifier] === id
-}
+export const isOfDeployment = (object: KubeObject, id: string): boolean =>
+  object.metadata.annotations?.[identifier] === id
 
 /** What is there before any operand: CRDs first, then rights, services, webhooks (facts 2.5, steps 2 to 10). */
 export function supportObjects(config: DeploymentConfig): { definitions: Managed[]; others: Managed[] } {
@@ -343,11 +338,13 @@ function strategyJob(cx: Operator, config: DeploymentConfig): kube.Job {
 export async function dumpStrategy(cx: ControllerContext, pod: kube.Pod): Promise<number> {
   await cx.clock.sleep(between(cx.random, 1500, 2500), cx.signal)
   const { namespace, labels = {} } = pod.metadata
-  const job = await cx.reader.get(kube.Jobs, {
-    name: labels['batch.kubernetes.io/job-name'] ?? '',
-    namespace,
-  })
-  if (job.is !== 'object') return 1
+  const job = foundIn(
+    await cx.reader.get(kube.Jobs, {
+      name: labels['batch.kubernetes.io/job-name'] ?? '',
+      namespace,
+    }),
+  )
+  if (job === undefined) return 1
   const generateName = 'kubevirt-install-strategy-'
   await cx.writer.create(
     kube.ConfigMaps,
@@ -358,7 +355,7 @@ export async function dumpStrategy(cx: ControllerContext, pod: kube.Pod): Promis
         namespace: pod.metadata.namespace,
         labels: { 'kubevirt.io': '', 'app.kubernetes.io/managed-by': 'virt-operator', [strategyLabel]: '' },
         annotations: {
-          ...job.object.metadata.annotations,
+          ...job.metadata.annotations,
           'kubevirt.io/install-strategy-cm-encoding': 'base64+gzip',
         },
       },
@@ -371,4 +368,22 @@ export async function dumpStrategy(cx: ControllerContext, pod: kube.Pod): Promis
 function targetConfig({ spec }: kube.Pod): string {
   const [container] = spec?.containers ?? []
   return container?.env?.find(({ name }) => name === 'TARGET_DEPLOYMENT_CONFIG')?.value ?? ''
+}
+
+/** On control-plane nodes, as virt-api and virt-controller have been since v1.3 (facts 2.1). */
+export const onControlPlane = {
+  nodeSelector: { 'kubernetes.io/os': 'linux' },
+  affinity: {
+    nodeAffinity: {
+      requiredDuringSchedulingIgnoredDuringExecution: {
+        nodeSelectorTerms: ['control-plane', 'master'].map((name) => ({
+          matchExpressions: [{ key: `node-role.kubernetes.io/${name}`, operator: 'Exists' }],
+        })),
+      },
+    },
+  },
+  tolerations: [
+    { key: 'CriticalAddonsOnly', operator: 'Exists' },
+    { key: 'node-role.kubernetes.io/control-plane', operator: 'Exists', effect: 'NoSchedule' },
+  ],
 }

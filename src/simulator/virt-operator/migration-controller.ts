@@ -1,5 +1,5 @@
 import * as kube from '../kinds.ts'
-import { controlEach, keyed, keyOf, recordEvent, seconds } from '../machinery/controller.ts'
+import { controlEach, foundIn, keyed, keyOf, recordEvent, seconds } from '../machinery/controller.ts'
 import { isLiving, isReady, namespaced } from '../machinery/owned-pods.ts'
 import {
   createLauncher,
@@ -87,8 +87,7 @@ async function limitsNow(cx: Virt, known: KnownMigrations): Promise<Limited> {
 
 async function vmiOf(cx: Virt, { spec, metadata }: kube.Migration): Promise<kube.Vmi | undefined> {
   const ref = { name: spec?.vmiName ?? '', ...namespaced(metadata) }
-  const found = await cx.reader.get(kube.Vmis, ref)
-  return found.is === 'object' ? found.object : undefined
+  return foundIn(await cx.reader.get(kube.Vmis, ref))
 }
 
 /** Of the instance that it moves. */
@@ -463,9 +462,8 @@ export function limitsOf(configuration: Record<string, unknown> | undefined): Mi
   }
 }
 
-function isFinal({ status }: kube.Migration): boolean {
-  return status?.phase === 'Succeeded' || status?.phase === 'Failed'
-}
+const isFinal = ({ status }: kube.Migration): boolean =>
+  status?.phase === 'Succeeded' || status?.phase === 'Failed'
 
 /** Those that count against the limits: Pending ones do not (facts 3.2). */
 function isRunning(migration: kube.Migration): boolean {
@@ -474,16 +472,12 @@ function isRunning(migration: kube.Migration): boolean {
 }
 
 /** When it ended, or when it was created, in ms. */
-function endOf({ status, metadata }: kube.Migration): number {
-  return Date.parse(status?.migrationState?.endTimestamp ?? metadata.creationTimestamp ?? '')
-}
+const endOf = ({ status, metadata }: kube.Migration): number =>
+  Date.parse(status?.migrationState?.endTimestamp ?? metadata.creationTimestamp ?? '')
 
 /** Made by KubeVirt itself: only these are held back, and only their failures count (facts 3.3, lab "Seen with workloads" 16). */
-function isHeldBack({ metadata: { annotations = {} } }: kube.Migration): boolean {
-  return (
-    'kubevirt.io/workloadUpdateMigration' in annotations || 'kubevirt.io/evacuationMigration' in annotations
-  )
-}
+const isHeldBack = ({ metadata: { annotations = {} } }: kube.Migration): boolean =>
+  'kubevirt.io/workloadUpdateMigration' in annotations || 'kubevirt.io/evacuationMigration' in annotations
 
 /** 20 s, doubled for each failure in a row among those that are kept: at most 320 s (facts 3.3). In ms; pure. */
 export function backOffUntil(finished: readonly kube.Migration[]): number {
@@ -498,12 +492,11 @@ export function backOffUntil(finished: readonly kube.Migration[]): number {
 const types: readonly string[] = ['HotVCPUChange', 'HotMemoryChange', 'MigrationRequired', 'VolumesChange']
 
 /** HotVCPUChange counts whatever its status is. */
-export function asksForMigration(vmi: kube.Vmi): boolean {
-  return types.some((type) => {
+export const asksForMigration = (vmi: kube.Vmi): boolean =>
+  types.some((type) => {
     const asked = condition(vmi, type)
     return type === 'HotVCPUChange' ? asked !== undefined : asked?.status === 'True'
   })
-}
 
 /** The conditions once a migration has carried it out. */
 const withoutAsked = (conditions: readonly Condition[] = []): Condition[] =>

@@ -5,6 +5,7 @@ import {
   ensure,
   hasStamps,
   isOfDeployment,
+  onControlPlane,
   podStamps,
 } from './managed-objects.ts'
 import {
@@ -16,7 +17,7 @@ import {
   type Pass,
   versionOrder,
 } from './virt-operator-context.ts'
-import { made, recordEvent } from '../machinery/controller.ts'
+import { foundIn, made, recordEvent } from '../machinery/controller.ts'
 import { isReady } from '../machinery/owned-pods.ts'
 
 /** `changed`: written in this pass. `rolling`: its pods are not through. */
@@ -90,8 +91,7 @@ async function replicasOf(cx: Operator, { kubevirt }: Pass, name: string): Promi
 /** virt-handler by canary: maxUnavailable 1, with one updated pod ready 10%, with all of them 1 again (facts 2.8). */
 async function rollHandler(cx: Operator, pass: Pass): Promise<OperandState> {
   const ref = { name: 'virt-handler', namespace: pass.config.namespace }
-  const found = await cx.reader.get(kube.DaemonSets, ref)
-  const before = found.is === 'object' ? found.object : undefined
+  const before = foundIn(await cx.reader.get(kube.DaemonSets, ref))
   const pods = await componentPods(cx, pass, before)
   const wanted = handlerDaemonSet(pass.config, extrasOf(cx, pass, { set: before, pods }))
   if (before === undefined || !hasStamps(before, pass.config, pass.generation) || drifted(before, wanted)) {
@@ -200,13 +200,11 @@ const neverNames = ({ faults }: Operator, config: DeploymentConfig): boolean =>
 
 const podSpecOf = ({ spec }: kube.DaemonSet): kube.PodSpec => spec?.template?.spec ?? {}
 
-function hasOldVolume(set: kube.DaemonSet): boolean {
-  return podSpecOf(set).volumes?.some((volume) => volume.name === oldCertificates) ?? false
-}
+const hasOldVolume = (set: kube.DaemonSet): boolean =>
+  podSpecOf(set).volumes?.some((volume) => volume.name === oldCertificates) ?? false
 
-function knowsNames(set: kube.DaemonSet): boolean {
-  return podSpecOf(set).containers?.[0]?.args?.includes(migrationNames[0]) ?? false
-}
+const knowsNames = (set: kube.DaemonSet): boolean =>
+  podSpecOf(set).containers?.[0]?.args?.includes(migrationNames[0]) ?? false
 
 function isWhole({ metadata, status = {} }: kube.DaemonSet): boolean {
   if ((status.observedGeneration ?? 0) < (metadata.generation ?? 0)) return false
@@ -248,23 +246,6 @@ async function isRolled(cx: Operator, pass: Pass, deployment: kube.Deployment): 
   return pods.updatedReady > 0 && !pods.oldRunning
 }
 
-/** On control-plane nodes, as virt-api and virt-controller have been since v1.3 (facts 2.1). */
-export const onControlPlane = {
-  nodeSelector: { 'kubernetes.io/os': 'linux' },
-  affinity: {
-    nodeAffinity: {
-      requiredDuringSchedulingIgnoredDuringExecution: {
-        nodeSelectorTerms: ['control-plane', 'master'].map((role) => ({
-          matchExpressions: [{ key: `node-role.kubernetes.io/${role}`, operator: 'Exists' }],
-        })),
-      },
-    },
-  },
-  tolerations: [
-    { key: 'CriticalAddonsOnly', operator: 'Exists' },
-    { key: 'node-role.kubernetes.io/control-plane', operator: 'Exists', effect: 'NoSchedule' },
-  ],
-}
 const everywhere = {
   nodeSelector: { 'kubernetes.io/os': 'linux' },
   tolerations: [{ key: 'CriticalAddonsOnly', operator: 'Exists' }],
@@ -303,9 +284,12 @@ const known: ReadonlySet<string> = new Set([
   'virt-exportproxy',
 ])
 
-function operandContainer(config: DeploymentConfig, name: string, args: string[]): kube.Container {
-  return { name, image: imageOf(config, name), command: [name], args: [...args, '--port', '8443', '-v', '2'] }
-}
+const operandContainer = (config: DeploymentConfig, name: string, args: string[]): kube.Container => ({
+  name,
+  image: imageOf(config, name),
+  command: [name],
+  args: [...args, '--port', '8443', '-v', '2'],
+})
 
 /** An operand that is a Deployment. */
 function componentDeployment(config: DeploymentConfig, name: string, replicas: number): kube.Deployment {
@@ -338,11 +322,8 @@ function componentDeployment(config: DeploymentConfig, name: string, replicas: n
 }
 
 /** The virt-template images have a tag of their own (lab "Seen" 6). */
-function templateImage(config: DeploymentConfig, name: string): string | undefined {
-  return name.startsWith('virt-template-')
-    ? `${config.registry}/${config.imagePrefix}${name}:v0.2.2`
-    : undefined
-}
+const templateImage = (config: DeploymentConfig, name: string): string | undefined =>
+  name.startsWith('virt-template-') ? `${config.registry}/${config.imagePrefix}${name}:v0.2.2` : undefined
 
 /** What the operator has added to virt-handler by itself after its first roll: facts 2.8. */
 interface HandlerExtras {

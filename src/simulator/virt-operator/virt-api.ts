@@ -102,9 +102,7 @@ function refuseLauncher(store: Store, pod: kube.Pod, dryRun: boolean): void {
 }
 
 /** A launcher that a migration goes to, or has left a moment ago: the instance's budget keeps it; facts 3.4. */
-function isElsewhere({ status }: kube.Vmi, { spec }: kube.Pod): boolean {
-  return status?.nodeName !== spec?.nodeName
-}
+const isElsewhere = ({ status }: kube.Vmi, { spec }: kube.Pod): boolean => status?.nodeName !== spec?.nodeName
 
 function instanceOf(store: Store, { metadata }: kube.Pod): kube.Vmi | undefined {
   const { namespace, annotations } = metadata
@@ -168,9 +166,7 @@ function refusalOf({ spec, status }: kube.Vm, requests: readonly StateChange[]):
   return refused ? `RunStategy ${runStrategy} does not support manual restart requests` : undefined
 }
 
-function isUnderway(status: object = {}): boolean {
-  return items(status, 'stateChangeRequests').length > 0
-}
+const isUnderway = (status: object = {}): boolean => items(status, 'stateChangeRequests').length > 0
 
 /** What the eviction webhook of virt-api makes of an eviction of a launcher: facts 3.4. */
 type EvictionVerdict =

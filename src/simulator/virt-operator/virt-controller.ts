@@ -319,9 +319,9 @@ function runEvacuations(cx: Virt): Promise<void> {
   ]
   return controlEach(cx, watches, async () => async (ref) => {
     const found = await cx.reader.get(kube.Vmis, ref)
-    if (found.is !== 'object' || !isEvacuated(found.object)) return undefined
+    if (found.is !== 'object' || !isEvacuated(found.object)) return
     const key = keyOf(ref)
-    if (created.has(key) || known.openOf(key).length > 0) return undefined
+    if (created.has(key) || known.openOf(key).length > 0) return
     const { metadata, status } = found.object
     const name = `kubevirt-evacuation-${nameSuffix(cx.random)}`
     created.set(key, name)
@@ -341,7 +341,6 @@ function runEvacuations(cx: Virt): Promise<void> {
       created.delete(key)
       throw error
     }
-    return undefined
   })
 }
 

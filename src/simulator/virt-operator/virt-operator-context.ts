@@ -161,13 +161,10 @@ export function versionOrder(a: string, b: string): number | undefined {
 }
 
 /** True for that minor of v1 and all later ones; something that is no version counts as new. */
-export function isAtLeast(version: string, minor: number): boolean {
-  return (versionOrder(version, `v1.${minor}.0`) ?? 1) >= 0
-}
+export const isAtLeast = (version: string, minor: number): boolean =>
+  (versionOrder(version, `v1.${minor}.0`) ?? 1) >= 0
 
 const minorOf = (version: string): string => version.replace(/^(v?\d+\.\d+)\..*$/, '$1.0')
 
 /** True when the minor of `a` is older than that of `b`. */
-export function isOlderMinor(a: string, b: string): boolean {
-  return (versionOrder(minorOf(a), minorOf(b)) ?? 0) < 0
-}
+export const isOlderMinor = (a: string, b: string): boolean => (versionOrder(minorOf(a), minorOf(b)) ?? 0) < 0

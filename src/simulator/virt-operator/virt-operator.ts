@@ -205,12 +205,9 @@ function escalationText(namespace: string): string {
 }
 
 /** An operator whose own ClusterRole lacks a rule. */
-function missingRightText(namespace: string): string {
-  return (
-    `unable to patch CustomResourceDefinition virtualmachines.kubevirt.io: customresourcedefinitions.apiextensions.k8s.io "virtualmachines.kubevirt.io" is forbidden: ` +
-    `User "system:serviceaccount:${namespace}:kubevirt-operator" cannot patch resource "customresourcedefinitions" in API group "apiextensions.k8s.io" at the cluster scope`
-  )
-}
+const missingRightText = (namespace: string): string =>
+  `unable to patch CustomResourceDefinition virtualmachines.kubevirt.io: customresourcedefinitions.apiextensions.k8s.io "virtualmachines.kubevirt.io" is forbidden: ` +
+  `User "system:serviceaccount:${namespace}:kubevirt-operator" cannot patch resource "customresourcedefinitions" in API group "apiextensions.k8s.io" at the cluster scope`
 
 type Status = NonNullable<KubeVirt['status']>
 type Outcome = { is: 'ready' | 'under way' } | { is: 'failed'; why: string }

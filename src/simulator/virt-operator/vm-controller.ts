@@ -1,6 +1,15 @@
 import * as kube from '../kinds.ts'
 import { condition, type Condition, type Metadata } from '../../lib/kube/object.ts'
-import { controlEach, keyed, keyOf, made, recordEvent, sameStatus, seconds } from '../machinery/controller.ts'
+import {
+  controlEach,
+  foundIn,
+  keyed,
+  keyOf,
+  made,
+  recordEvent,
+  sameStatus,
+  seconds,
+} from '../machinery/controller.ts'
 import { namespaced, ownerReference } from '../machinery/owned-pods.ts'
 import type { Virt } from './vmi-controller.ts'
 import { isDeepStrictEqual } from 'node:util'
@@ -20,11 +29,10 @@ type Status = NonNullable<kube.Vm['status']>
 export function runVirtualMachines(cx: Virt): Promise<void> {
   const watches = [keyed(kube.Vms, named), keyed(kube.Vmis, named)]
   return controlEach(cx, watches, async () => async (ref) => {
-    const vm = await cx.reader.get(kube.Vms, ref)
-    if (vm.is !== 'object') return undefined
+    const vm = foundIn(await cx.reader.get(kube.Vms, ref))
+    if (vm === undefined) return
     const vmi = await cx.reader.get(kube.Vmis, ref)
-    await tend(cx, vm.object, vmi.is === 'object' ? vmi.object : undefined)
-    return undefined
+    await tend(cx, vm, vmi.is === 'object' ? vmi.object : undefined)
   })
 }
 
@@ -54,9 +62,8 @@ function requestsOf({ status = {} }: kube.Vm): StateChange[] {
 
 const absent = { printableStatus: 'Stopped', ready: false, created: false }
 
-function isThrough({ status }: kube.Vmi): boolean {
-  return status?.phase === 'Succeeded' || status?.phase === 'Failed'
-}
+const isThrough = ({ status }: kube.Vmi): boolean =>
+  status?.phase === 'Succeeded' || status?.phase === 'Failed'
 
 /** RerunOnFailure, Once: only the first time, since no guest here ever fails. */
 function startsByItself({ spec, status }: kube.Vm): boolean {
@@ -105,9 +112,8 @@ async function start(cx: Virt, vm: kube.Vm, taken: Status): Promise<void> {
 const starting = { printableStatus: 'Starting', ready: false, created: true }
 
 /** A start takes over everything that waited for it. */
-function takenOver({ status }: kube.Vm): Status {
-  return status?.conditions ? { conditions: withoutRestart(status.conditions) } : {}
-}
+const takenOver = ({ status }: kube.Vm): Status =>
+  status?.conditions ? { conditions: withoutRestart(status.conditions) } : {}
 
 /** The cluster's strategy is frozen into the instance when it is made (facts 1.3). */
 async function clusterStrategy(cx: Virt): Promise<string | undefined> {
@@ -141,9 +147,8 @@ async function conditionsOf(cx: Virt, vm: kube.Vm, vmi: kube.Vmi): Promise<Condi
 }
 
 /** A start takes over everything. */
-function withoutRestart(conditions: readonly Condition[] = []): Condition[] {
-  return conditions.filter((one) => one.type !== type)
-}
+const withoutRestart = (conditions: readonly Condition[] = []): Condition[] =>
+  conditions.filter((one) => one.type !== type)
 
 async function isLive(cx: Virt, version: Version | undefined): Promise<boolean> {
   const [kubevirt]: kube.KubeVirt[] = await cx.reader.list(kube.KubeVirts, { namespace: cx.namespace })
@@ -194,13 +199,11 @@ function hasLiveVolumes(before: Inner, after: Inner): boolean {
   )
 }
 
-function isIn(list: readonly unknown[], volume: unknown): boolean {
-  return list.some((one) => isDeepStrictEqual(one, volume))
-}
+const isIn = (list: readonly unknown[], volume: unknown): boolean =>
+  list.some((one) => isDeepStrictEqual(one, volume))
 
-function sameDisks(after: Inner, running: Inner): boolean {
-  return diskFields.every((path) => isDeepStrictEqual(at(after, ...path), at(running, ...path)))
-}
+const sameDisks = (after: Inner, running: Inner): boolean =>
+  diskFields.every((path) => isDeepStrictEqual(at(after, ...path), at(running, ...path)))
 
 /** Those that are there before and after are as they were. */
 function hasLiveNetworks(before: Inner, after: Inner): boolean {

@@ -24,7 +24,6 @@ export function runInstances(cx: Virt): Promise<void> {
   return controlEach(cx, watches, async () => async (ref) => {
     const vmi = await cx.reader.get(kube.Vmis, ref)
     if (vmi.is === 'object') await tend(cx, vmi.object, await launcherOf(cx, vmi.object))
-    return undefined
   })
 }
 
@@ -148,9 +147,8 @@ export function currentLauncher({ status }: kube.Vmi, pods: readonly kube.Pod[])
 }
 
 /** The image of the `compute` container: what decides whether an instance is outdated. */
-function launcherImageOf(pod: kube.Pod): string | undefined {
-  return pod.spec?.containers?.find((c) => c.name === 'compute')?.image
-}
+const launcherImageOf = (pod: kube.Pod): string | undefined =>
+  pod.spec?.containers?.find((c) => c.name === 'compute')?.image
 
 /** Creates a launcher; one for a migration keeps away from the node where the instance runs. */
 export function createLauncher(cx: Virt, vmi: kube.Vmi, migrationUid?: string): Promise<kube.Pod> {

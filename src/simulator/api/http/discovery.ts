@@ -24,9 +24,7 @@ function roots(store: Store, root: string | undefined, accept = ''): Answer | un
   return ok(root === 'api' ? coreVersions() : groups(store))
 }
 
-function coreVersions(): Json {
-  return { kind: 'APIVersions', versions: ['v1'], serverAddressByClientCIDRs: [] }
-}
+const coreVersions = (): Json => ({ kind: 'APIVersions', versions: ['v1'], serverAddressByClientCIDRs: [] })
 
 function groups(store: Store): Json {
   const named = [...store.kinds.groups()].filter(([name]) => name !== '')
@@ -59,9 +57,8 @@ function resources(store: Store, name: string, version: string): Answer | undefi
   })
 }
 
-function kindsOf(store: Store, name: string, version: string): SimKind[] {
-  return store.kinds.all().filter((kind) => groupOf(kind) === name && kind.versions.includes(version))
-}
+const kindsOf = (store: Store, name: string, version: string): SimKind[] =>
+  store.kinds.all().filter((kind) => groupOf(kind) === name && kind.versions.includes(version))
 
 function entries(kind: SimKind): Json[] {
   const { plural, singular, namespaced, shortNames, categories, verbs } = kind
@@ -123,18 +120,16 @@ function groupList(store: Store, core: boolean): Answer {
   )
 }
 
-function aggregatedResource(kind: SimKind, group: string, version: string): Json {
-  return {
-    resource: kind.plural,
-    responseKind: { group, version, kind: kind.kind },
-    scope: kind.namespaced ? 'Namespaced' : 'Cluster',
-    singularResource: kind.singular,
-    verbs: kind.verbs,
-    shortNames: kind.shortNames,
-    categories: kind.categories,
-    subresources: subresourcesOf(kind),
-  }
-}
+const aggregatedResource = (kind: SimKind, group: string, version: string): Json => ({
+  resource: kind.plural,
+  responseKind: { group, version, kind: kind.kind },
+  scope: kind.namespaced ? 'Namespaced' : 'Cluster',
+  singularResource: kind.singular,
+  verbs: kind.verbs,
+  shortNames: kind.shortNames,
+  categories: kind.categories,
+  subresources: subresourcesOf(kind),
+})
 
 /** Stubs: every field is allowed, and PATCH knows the parameters that kubectl looks for before it lets the server validate. */
 export function openApi(store: Store, path: string): Answer | undefined {
@@ -148,11 +143,10 @@ export function openApi(store: Store, path: string): Answer | undefined {
   return found === undefined ? undefined : ok(document(store, found))
 }
 
-function groupPaths(store: Store): string[] {
-  return [...store.kinds.groups()].flatMap(([group, versions]) =>
+const groupPaths = (store: Store): string[] =>
+  [...store.kinds.groups()].flatMap(([group, versions]) =>
     versions.map((version) => (group === '' ? `api/${version}` : `apis/${group}/${version}`)),
   )
-}
 
 function document(store: Store, path: string): Json {
   const [, group = '', version = ''] = /^apis?\/(?:([^/]+)\/)?([^/]+)$/.exec(path) ?? []
@@ -171,9 +165,7 @@ function document(store: Store, path: string): Json {
   }
 }
 
-function scoped({ namespaced }: SimKind): string {
-  return namespaced ? 'namespaces/{namespace}/' : ''
-}
+const scoped = ({ namespaced }: SimKind): string => (namespaced ? 'namespaces/{namespace}/' : '')
 
 function patchOf(kind: SimKind, group: string, version: string): Json {
   const parameters = ['dryRun', 'fieldManager', 'fieldValidation', 'force'].map((name) => ({
@@ -192,11 +184,9 @@ function patchOf(kind: SimKind, group: string, version: string): Json {
   }
 }
 
-function schemaOf(kind: SimKind, group: string, version: string): Json {
-  return {
-    type: 'object',
-    description: `${kind.kind} of the simulated cluster; fields are not described.`,
-    'x-kubernetes-preserve-unknown-fields': true,
-    'x-kubernetes-group-version-kind': [{ group, version, kind: kind.kind }],
-  }
-}
+const schemaOf = (kind: SimKind, group: string, version: string): Json => ({
+  type: 'object',
+  description: `${kind.kind} of the simulated cluster; fields are not described.`,
+  'x-kubernetes-preserve-unknown-fields': true,
+  'x-kubernetes-group-version-kind': [{ group, version, kind: kind.kind }],
+})

@@ -55,9 +55,8 @@ export function isDryRun({ query, body }: Pick<Exchange, 'query' | 'body'>): boo
 }
 
 /** The manager that the client names, or the first word of its user agent. */
-export function managerOf({ query, caller }: Exchange): string {
-  return query.get('fieldManager') ?? (caller.userAgent.split('/')[0] || 'unknown')
-}
+export const managerOf = ({ query, caller }: Exchange): string =>
+  query.get('fieldManager') ?? (caller.userAgent.split('/')[0] || 'unknown')
 
 export interface Answer {
   readonly status: number
@@ -86,9 +85,13 @@ export function failure(error: unknown): Answer {
 }
 
 /** `metav1.Status` of a success, as DELETE answers. */
-export function success(details: Json): Json {
-  return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details: copy(details) }
-}
+export const success = (details: Json): Json => ({
+  kind: 'Status',
+  apiVersion: 'v1',
+  metadata: {},
+  status: 'Success',
+  details: copy(details),
+})
 
 /** A path of the resource API, taken apart. */
 export interface ResourceRoute {

@@ -140,9 +140,10 @@ function removal(exchange: Exchange): Removal {
   }
 }
 
-function targetKind({ kind, route }: Exchange): Exchange['kind'] {
-  return { ...kind, apiVersion: route.apiVersion }
-}
+const targetKind = ({ kind, route }: Exchange): Exchange['kind'] => ({
+  ...kind,
+  apiVersion: route.apiVersion,
+})
 
 function ref({ route }: Exchange): { name: string; namespace?: string } {
   const { name = '', namespace } = route
@@ -299,9 +300,11 @@ function liner({ store, exchange }: Watch): (object: Parameters<typeof metadataO
   }
 }
 
-function bookmark(kind: string, apiVersion: string, revision: number): Json {
-  return { kind, apiVersion, metadata: { resourceVersion: String(revision), creationTimestamp: null } }
-}
+const bookmark = (kind: string, apiVersion: string, revision: number): Json => ({
+  kind,
+  apiVersion,
+  metadata: { resourceVersion: String(revision), creationTimestamp: null },
+})
 
 /** Bookmarks on the way, one at the end, and the end itself. */
 async function lifetime({ store, exchange }: Watch, over: AbortSignal, mark: () => void): Promise<void> {
@@ -360,9 +363,11 @@ function carried(object: KubeObject, include: string): object | null {
   return include === 'Object' ? object : metadataOf(object)
 }
 
-function metadataOf({ metadata }: KubeObject): Json {
-  return { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata }
-}
+const metadataOf = ({ metadata }: KubeObject): Json => ({
+  kind: 'PartialObjectMetadata',
+  apiVersion: 'meta.k8s.io/v1',
+  metadata,
+})
 
 type Review = (store: Store, caller: Caller, body: Json) => Json
 

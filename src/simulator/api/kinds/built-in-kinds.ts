@@ -161,9 +161,7 @@ function immutableErrors(now: kube.ConfigMap, before: kube.ConfigMap | undefined
   return wrong('data', 'FieldValueForbidden', 'Forbidden: field is immutable when `immutable` is set')
 }
 
-function selector(object: kube.Deployment): unknown {
-  return object.spec?.selector
-}
+const selector = (object: kube.Deployment): unknown => object.spec?.selector
 
 function selectorErrors(now: KubeObject, before: KubeObject | undefined): FieldError[] {
   if (!before || same(selector(now), selector(before))) return []

@@ -1,7 +1,10 @@
-import { CustomResourceDefinitions } from '../../../lib/kube/kinds/extension-kinds.ts'
-import type { KubeObject } from '../../../lib/kube/object.ts'
+import {
+  type CustomResourceDefinition,
+  CustomResourceDefinitions,
+} from '../../../lib/kube/kinds/extension-kinds.ts'
+import { groupOf, type Kind, type KubeObject } from '../../../lib/kube/object.ts'
 import { at, items, type Json, text, words } from '../json.ts'
-import { allVerbs, atomicLists, type ListKeys, type SimKind } from './sim-kind.ts'
+import { allVerbs, atomicLists, type ListKeys, type SimKind, versionOf } from './sim-kind.ts'
 import { ageColumn, jsonPathColumns, nameColumn } from './printer-columns.ts'
 import { timestamp } from '../object-lifecycle.ts'
 import type { Store } from '../store.ts'
@@ -20,6 +23,42 @@ export function unserveDefinition(store: Store, definition: KubeObject): void {
   if (!kind) return
   for (const { metadata } of store.list(kind).items) store.remove(kind, metadata)
   store.kinds.remove(kind)
+}
+
+/** The schema of whatever a resource holds. */
+export const anything = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } }
+
+/** The CustomResourceDefinition of a kind, which is stored in the version that it has, of whatever a resource holds. Default: that version alone, with a status of its own. */
+export function definitionOf(
+  { apiVersion, kind, plural, namespaced }: Kind,
+  { versions = [versionOf(apiVersion)], status = true, names = {}, conversion }: DefinitionMore = {},
+): CustomResourceDefinition {
+  const group = groupOf({ apiVersion })
+  return {
+    apiVersion: CustomResourceDefinitions.apiVersion,
+    kind: CustomResourceDefinitions.kind,
+    metadata: { name: `${plural}.${group}` },
+    spec: {
+      group,
+      scope: namespaced ? 'Namespaced' : 'Cluster',
+      ...(conversion !== undefined && { conversion: { strategy: conversion } }),
+      names: { kind, plural, singular: kind.toLowerCase(), ...names },
+      versions: versions.map((name) => ({
+        name,
+        served: true,
+        storage: name === versionOf(apiVersion),
+        schema: anything,
+        ...(status && { subresources: { status: {} } }),
+      })),
+    },
+  }
+}
+
+interface DefinitionMore {
+  versions?: readonly string[]
+  status?: boolean
+  names?: object
+  conversion?: string
 }
 
 /** The kind of a definition; undefined where the definition has no version that is served. */
@@ -65,9 +104,8 @@ function columnsOf(version: Json, known: SimKind | undefined): SimKind['columns'
 }
 
 /** The order of discovery: v2 before v1, v1 before v1beta1 before v1alpha3. */
-export function byPriority(versions: readonly string[]): string[] {
-  return [...versions].sort((a, b) => priority(b) - priority(a))
-}
+export const byPriority = (versions: readonly string[]): string[] =>
+  [...versions].sort((a, b) => priority(b) - priority(a))
 
 function priority(version: string): number {
   const {
@@ -79,15 +117,15 @@ function priority(version: string): number {
   return level * 1e6 + Number(major) * 1e3 + Number(minor)
 }
 
-function schemaLists(schema: unknown): ListKeys {
-  return (path) => {
+const schemaLists =
+  (schema: unknown): ListKeys =>
+  (path) => {
     const found = schemaAt(schema, path)
     const type = text(found, 'x-kubernetes-list-type')
     if (type === 'set') return 'set'
     const keys = words(found, 'x-kubernetes-list-map-keys')
     return type === 'map' && keys.length > 0 ? keys : atomicLists(path)
   }
-}
 
 function schemaAt(schema: unknown, path: readonly string[]): unknown {
   let found = schema

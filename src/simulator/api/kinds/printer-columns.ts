@@ -1,22 +1,21 @@
-import * as kube from '../../kinds.ts'
+import type * as kube from '../../kinds.ts'
 import { at, isJson, items, type Json, text } from '../json.ts'
 import type { Column } from './sim-kind.ts'
 
 type Cell = Column['cell']
 
-export function column(name: string, cell: Cell, type: Column['type'] = 'string'): Column {
-  return { name, type, cell }
-}
+export const column = (name: string, cell: Cell, type: Column['type'] = 'string'): Column => ({
+  name,
+  type,
+  cell,
+})
 
 /** Shown by `-o wide` only. */
-function wide(name: string, cell: Cell): Column {
-  return { name, type: 'string', priority: 1, cell }
-}
+const wideColumn = (name: string, cell: Cell): Column => ({ name, type: 'string', priority: 1, cell })
 
 /** A column that is one value of the object, or `<none>`. */
-export function field(name: string, ...path: readonly string[]): Column {
-  return column(name, (object) => shown(at(object, ...path)))
-}
+export const field = (name: string, ...path: readonly string[]): Column =>
+  column(name, (object) => shown(at(object, ...path)))
 
 export const nameColumn = column('Name', (object) => object.metadata.name)
 export const ageColumn = column('Age', (object, now) => ageOf(object.metadata.creationTimestamp, now))
@@ -27,23 +26,24 @@ function shown(value: unknown): string | number | boolean {
 }
 
 /** A column that counts: one number of the object, or 0. */
-const count = (name: string, ...path: readonly string[]): Column =>
+const counted = (name: string, ...path: readonly string[]): Column =>
   column(name, (object) => (at(object, ...path) ?? 0) as number, 'integer')
 
 const dates: ReadonlySet<string> = new Set(['Age', 'Since'])
 
-/** The name, and columns of a CustomResourceDefinition by their JSONPath; what is called Age or Since is told as an age, and `wide` ones by `-o wide` only. */
-export function pathColumns(
-  paths: Readonly<Record<string, string>>,
-  wide: Readonly<Record<string, string>> = {},
-): Column[] {
-  const told = (of: Readonly<Record<string, string>>, priority: number): Json[] =>
-    Object.entries(of).map(([name, jsonPath]) => {
-      const type = dates.has(name) ? 'date' : 'string'
-      return { name, type, jsonPath, priority }
-    })
-  return [nameColumn, ...jsonPathColumns([...told(paths, 0), ...told(wide, 1)])]
-}
+type Paths = Readonly<Record<string, string>>
+
+const definitionsOf = (paths: Paths, priority: number): Json[] =>
+  Object.entries(paths).map(([name, jsonPath]) => {
+    const type = dates.has(name) ? 'date' : 'string'
+    return { name, type, jsonPath, priority }
+  })
+
+/** The name, and columns of a CustomResourceDefinition by their JSONPath; Age and Since are told as ages, and `wider` ones by `-o wide` only. */
+export const pathColumns = (paths: Paths, wider: Paths = {}): Column[] => [
+  nameColumn,
+  ...jsonPathColumns([...definitionsOf(paths, 0), ...definitionsOf(wider, 1)]),
+]
 
 /** The JSONPath of what a condition of that type says. */
 export const conditionPath = (type: string, member = 'status'): string =>
@@ -52,8 +52,8 @@ export const conditionPath = (type: string, member = 'status'): string =>
 export const agePath = { Age: '.metadata.creationTimestamp' }
 
 /** The additionalPrinterColumns of a CustomResourceDefinition. */
-export function jsonPathColumns(definitions: readonly Json[]): Column[] {
-  return definitions.map((definition) => {
+export const jsonPathColumns = (definitions: readonly Json[]): Column[] =>
+  definitions.map((definition) => {
     const type = (text(definition, 'type') ?? 'string') as Column['type']
     const steps = parsePath(text(definition, 'jsonPath') ?? '')
     const priority = Number(definition['priority'] ?? 0)
@@ -64,7 +64,6 @@ export function jsonPathColumns(definitions: readonly Json[]): Column[] {
     }
     return { name, type: type === 'date' ? 'string' : type, priority, cell }
   })
-}
 
 type Step = string | number | { where: string; is: string }
 
@@ -116,9 +115,8 @@ function two(ms: number, [big, bigUnit]: [number, string], [small, smallUnit]: [
 }
 
 /** Since an RFC 3339 time; `<unknown>` where there is none. */
-export function ageOf(since: unknown, now: Date): string {
-  return typeof since === 'string' ? humanDuration(now.getTime() - Date.parse(since)) : '<unknown>'
-}
+export const ageOf = (since: unknown, now: Date): string =>
+  typeof since === 'string' ? humanDuration(now.getTime() - Date.parse(since)) : '<unknown>'
 
 export const podColumns: readonly Column[] = [
   nameColumn,
@@ -129,10 +127,10 @@ export const podColumns: readonly Column[] = [
   column('Status', podStatus),
   column('Restarts', restarts),
   ageColumn,
-  wide('IP', ({ status }: kube.Pod) => status?.podIP ?? '<none>'),
-  wide('Node', ({ spec }: kube.Pod) => spec?.nodeName ?? '<none>'),
-  wide('Nominated Node', () => '<none>'),
-  wide('Readiness Gates', () => '<none>'),
+  wideColumn('IP', ({ status }: kube.Pod) => status?.podIP ?? '<none>'),
+  wideColumn('Node', ({ spec }: kube.Pod) => spec?.nodeName ?? '<none>'),
+  wideColumn('Nominated Node', () => '<none>'),
+  wideColumn('Readiness Gates', () => '<none>'),
 ]
 
 /** The STATUS of `kubectl get pods`: the worst reason of a container before the phase. */
@@ -160,9 +158,8 @@ function initStatus({ spec, status }: kube.Pod): string | undefined {
   return `Init:${first}/${(spec?.initContainers ?? containers).length}`
 }
 
-function reasonOf(container: kube.ContainerStatus): string | undefined {
-  return container.state?.waiting?.reason ?? terminated(container)
-}
+const reasonOf = (container: kube.ContainerStatus): string | undefined =>
+  container.state?.waiting?.reason ?? terminated(container)
 
 function terminated({ state }: kube.ContainerStatus): string | undefined {
   if (!state?.terminated) return undefined
@@ -180,16 +177,16 @@ function restarts({ status }: kube.Pod, now: Date): string {
   return count > 0 && last !== undefined ? `${count} (${ageOf(last, now)} ago)` : String(count)
 }
 
-const ofContainers = (name: string, field: string): Column =>
-  wide(name, (o) => {
+const ofContainers = (name: string, member: string): Column =>
+  wideColumn(name, (o) => {
     const containers = items(o, 'spec', 'template', 'spec', 'containers')
-    return containers.map((c) => text(c, field)).join(',')
+    return containers.map((c) => text(c, member)).join(',')
   })
 
 const templateColumns: readonly Column[] = [
   ofContainers('Containers', 'name'),
   ofContainers('Images', 'image'),
-  wide('Selector', ({ spec }: kube.Deployment) => labelled(spec?.selector?.matchLabels)),
+  wideColumn('Selector', ({ spec }: kube.Deployment) => labelled(spec?.selector?.matchLabels)),
 ]
 
 const labelled = (labels: Readonly<Record<string, string>> = {}): string =>
@@ -210,22 +207,22 @@ export const deploymentColumns = workload(
     'Ready',
     ({ spec, status }: kube.Deployment) => `${status?.readyReplicas ?? 0}/${spec?.replicas ?? 1}`,
   ),
-  count('Up-to-date', 'status', 'updatedReplicas'),
-  count('Available', 'status', 'availableReplicas'),
+  counted('Up-to-date', 'status', 'updatedReplicas'),
+  counted('Available', 'status', 'availableReplicas'),
 )
 
 export const replicaSetColumns = workload(
-  count('Desired', 'spec', 'replicas'),
-  count('Current', 'status', 'replicas'),
-  count('Ready', 'status', 'readyReplicas'),
+  counted('Desired', 'spec', 'replicas'),
+  counted('Current', 'status', 'replicas'),
+  counted('Ready', 'status', 'readyReplicas'),
 )
 
 export const daemonSetColumns = workload(
-  count('Desired', 'status', 'desiredNumberScheduled'),
-  count('Current', 'status', 'currentNumberScheduled'),
-  count('Ready', 'status', 'numberReady'),
-  count('Up-to-date', 'status', 'updatedNumberScheduled'),
-  count('Available', 'status', 'numberAvailable'),
+  counted('Desired', 'status', 'desiredNumberScheduled'),
+  counted('Current', 'status', 'currentNumberScheduled'),
+  counted('Ready', 'status', 'numberReady'),
+  counted('Up-to-date', 'status', 'updatedNumberScheduled'),
+  counted('Available', 'status', 'numberAvailable'),
   column('Node Selector', ({ spec }: kube.DaemonSet) => labelled(spec?.template?.spec?.nodeSelector)),
 )
 

@@ -113,23 +113,21 @@ export function atomicMap(path: readonly string[], isBuiltIn: boolean): boolean 
 type More = Partial<Omit<SimKind, keyof Kind>>
 
 /** A kind of the API server's own; what is not said is as for most: no status, no generation, name and age. */
-export function builtIn(kind: Kind, more: More = {}): SimKind {
-  return {
-    ...kind,
-    singular: kind.kind.toLowerCase(),
-    shortNames: [],
-    categories: [],
-    verbs: allVerbs,
-    versions: [versionOf(kind.apiVersion)],
-    status: false,
-    subresources: [],
-    generation: 'none',
-    builtIn: true,
-    columns: [nameColumn, ageColumn],
-    listKeys: builtInLists,
-    ...more,
-  }
-}
+export const builtIn = (kind: Kind, more: More = {}): SimKind => ({
+  ...kind,
+  singular: kind.kind.toLowerCase(),
+  shortNames: [],
+  categories: [],
+  verbs: allVerbs,
+  versions: [versionOf(kind.apiVersion)],
+  status: false,
+  subresources: [],
+  generation: 'none',
+  builtIn: true,
+  columns: [nameColumn, ageColumn],
+  listKeys: builtInLists,
+  ...more,
+})
 
 /** A kind that a CustomResourceDefinition would bring. */
 export function custom(kind: Kind, more: More = {}): SimKind {
@@ -226,9 +224,7 @@ export class KindRegistry {
   }
 }
 
-export function versionOf(apiVersion: string): string {
-  return apiVersion.slice(apiVersion.indexOf('/') + 1)
-}
+export const versionOf = (apiVersion: string): string => apiVersion.slice(apiVersion.indexOf('/') + 1)
 
 const keys = new WeakMap<Pick<Kind, 'apiVersion' | 'plural'>, string>()
 
