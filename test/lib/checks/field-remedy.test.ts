@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Finding } from '../../../src/lib/checks/check-definition.ts'
 import { allChecks, runChecks } from '../../../src/lib/checks/check-run.ts'
+import type { Writer } from '../../../src/lib/kube/cluster.ts'
 import type { KubeVirt } from '../../../src/lib/kube/kinds/kubevirt-kinds.ts'
 import { KubeVirts } from '../../../src/lib/kube/kinds/kubevirt-kinds.ts'
 import { jsonPatched, mergePatched } from '../../../src/lib/kube/patch.ts'
@@ -12,6 +13,7 @@ import { latestPatch } from '../../../src/lib/releases/releases.ts'
 import { parseVersion } from '../../../src/lib/releases/release-versions.ts'
 import { kubeVirtDefinition } from '../../../src/simulator/virt-operator/kubevirt-crds.ts'
 import { kubeVirtVersioning } from '../../../src/simulator/api/kinds/kubevirt-schema.ts'
+import { upgradeFindings } from '../../../src/lib/upgrade/upgrade-findings.ts'
 import { SimClock } from '../../../src/simulator/simulated-clock.ts'
 import { simulate } from '../../../src/simulator/simulated-cluster.ts'
 import { crd, known, ofVersion, question } from './evidence.ts'
@@ -147,6 +149,23 @@ describe('what a remedy writes to the KubeVirt', () => {
     }
   })
 
+  test.each(Object.entries(owners).filter(([owner]) => owner !== 'HyperConverged'))(
+    'as is what an upgrade by manifest asks for: %s',
+    (owner, metadata) => {
+      const { installation, ...asked } = question({ snapshot: snapshotOf('v1.8.4', {}, metadata) })
+      const found = upgradeFindings({
+        ...asked,
+        installation: { ...installation, imageRegistry: 'a' },
+        request: { to: parseVersion('v1.9.0'), imageRegistry: 'b' },
+        method: 'operator-manifest',
+        tag: { is: 'none' },
+        methods: [],
+        forecast: { evacuating: [] },
+      } as never).find(({ id }) => id === 'registry-set')
+      expect(found?.remedy.map(patchesKubeVirt)).toEqual([owner === 'nobody'])
+    },
+  )
+
   test('where HyperConverged has a field, the line names the version that is stored', () => {
     const fields = crd('hyperconvergeds', 'hco.kubevirt.io', ['v1beta1', 'v1'])
     const snapshot = snapshotOf('v1.3.1', {}, owners.HyperConverged)
@@ -173,28 +192,55 @@ describe('what a remedy writes to the KubeVirt', () => {
   })
 })
 
-test.each([
-  ['v1.7.4', false],
-  ['v1.8.4', true],
-])('the simulated API server of %s keeps disabledFeatureGates: %s', async (version, kept) => {
-  const simulated = await simulate({ clock: new SimClock(), version })
-  const { reader, writer } = simulated.cluster()
-  const [kubevirt] = await reader.list(KubeVirts)
-  const { name = '', namespace = '' } = kubevirt?.metadata ?? {}
-  const developerConfiguration = { disabledFeatureGates: ['ImageVolume'], useEmulation: true }
-  await writer.mergePatch(
-    KubeVirts,
-    { name, namespace },
-    { spec: { configuration: { developerConfiguration } } },
-  )
-  const [stored] = await reader.list(KubeVirts)
-  const { disabledFeatureGates, useEmulation } = (stored?.spec?.configuration?.['developerConfiguration'] ??
-    {}) as {
-    disabledFeatureGates?: unknown
-    useEmulation?: unknown
-  }
-  expect([disabledFeatureGates !== undefined, useEmulation]).toEqual([kept, true])
+type Writing = (
+  writer: Writer,
+  spec: KubeVirt['spec'],
+  ref: { name: string; namespace: string },
+) => Promise<KubeVirt>
+
+const { apiVersion, kind } = KubeVirts
+const ways: readonly (readonly [string, Writing])[] = [
+  [
+    'create',
+    (writer, spec, { namespace }) =>
+      writer.create(KubeVirts, {
+        apiVersion,
+        kind,
+        metadata: { name: 'second', namespace },
+        spec,
+      } as KubeVirt),
+  ],
+  [
+    'apply',
+    (writer, spec, metadata) =>
+      writer.apply(KubeVirts, { apiVersion, kind, metadata, spec } as KubeVirt, { force: true }),
+  ],
+  ['merge patch', (writer, spec, ref) => writer.mergePatch(KubeVirts, ref, { spec } as object)],
+  [
+    'JSON patch',
+    (writer, spec, ref) =>
+      writer.jsonPatch(KubeVirts, ref, [
+        { op: 'add', path: '/spec/configuration', value: spec?.configuration },
+      ]),
+  ],
+]
+
+test.each(
+  ways.flatMap(([name, write]) => [
+    [name, 'v1.7.4', false, write] as const,
+    [name, 'v1.8.4', true, write] as const,
+  ]),
+)('by %s the simulated API server of %s keeps disabledFeatureGates: %s', async (_, version, kept, write) => {
+  const simulated = await simulate({ clock: new SimClock(), version, workers: 1, controlPlanes: 1 })
   await simulated.stop()
+  const { reader, writer } = simulated.cluster()
+  const developerConfiguration = { disabledFeatureGates: ['ImageVolume'], useEmulation: true }
+  const ref = { name: 'kubevirt', namespace: 'kubevirt' }
+  const { metadata } = await write(writer, { configuration: { developerConfiguration } }, ref)
+  const stored = (await reader.list(KubeVirts)).find(({ metadata: { name } }) => name === metadata.name)
+  const found = stored?.spec?.configuration?.['developerConfiguration'] as object
+  expect(found).toMatchObject({ useEmulation: true })
+  expect('disabledFeatureGates' in found).toBe(kept)
 })
 
 test('fields come with their minors, and what is below them', () => {
