@@ -1,5 +1,5 @@
 import type { CustomResourceDefinition } from '../kube/kinds/extension-kinds.ts'
-import type { Installation } from '../kubevirt/installation.ts'
+import { type Installation, managerOf, placeOf } from '../kubevirt/installation.ts'
 import type { Known } from '../kube/known.ts'
 import type { RolloutStatus } from '../kubevirt/rollout-status.ts'
 import {
