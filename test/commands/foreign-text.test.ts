@@ -18,7 +18,7 @@ import type { KubeObject } from '../../src/lib/kube/object.ts'
 import { eus418 } from '../scenario/eus/window-stage.ts'
 import { runText } from '../lib/run-text.ts'
 import { put } from './built/simulated.ts'
-import places from './foreign-places.json' with { type: 'json' }
+import foreignPlaces from './foreign-places.json' with { type: 'json' }
 
 /** As a ClusterVersion says it (several errors, a line each), with what no operator should say. */
 const foreign = [
@@ -177,33 +177,23 @@ test.each([40, 80, undefined].flatMap((columns) => asked.map((line) => [columns,
   },
 )
 
-const { overlays, event: refused, entries, doors, live } = places
-const hidden: readonly string[] = places.hidden
+const { overlays, event: refused, entries, doors, live, attacks } = foreignPlaces
 
-/** The words of somebody where a text only names the place that it stands in. */
-const filled = <T>(template: T, attack: (place: string) => string): T =>
-  JSON.parse(JSON.stringify(template), (_, value: unknown) =>
-    typeof value === 'string' && value.startsWith('@') ? attack(value.slice(1)) : value,
+const textAt = (attack: string, where: string) => attack.replaceAll('PLACE', where)
+
+/** The words of somebody where the template only names the place that they stand in. */
+const filled = <T>(template: T, attack: string): T =>
+  JSON.parse(
+    JSON.stringify(template).replaceAll(/"@(\w+)"/gu, (_, where: string) =>
+      JSON.stringify(textAt(attack, where)),
+    ),
   ) as T
 
-/** On one line, and on several of which each says where it was written. */
-const attacks: readonly ((place: string) => string)[] = [
-  (place) =>
-    `${place}@jump → kubectl rm ${place} \r→ kubectl rm ${place} \u001b[1G\u001b[2K→ kubectl rm ${place} │ → kubectl rm ${place}`,
-  (place) =>
-    ['', 'Next: ', '→ ', '\r→ ', '\u001b[2K→ ', '│ → ', '| → ']
-      .map((lead) => `${lead}kubectl rm ${place}`)
-      .join('\n  '),
-]
-const placesOf = (template: object) =>
-  [...JSON.stringify(template).matchAll(/"@(\w+)"/gu)].map(([, place = '']) => place)
-const every = [...new Set(['condition', 'log', ...placesOf(places)])]
-
 /** A platform, and a KubeVirt that stands still, in which each place that others write has such a text. */
-async function attacked(attack: (place: string) => string) {
-  const platform = await damagedCluster(attack('condition'))
+async function attacked(attack: string) {
+  const platform = await damagedCluster(textAt(attack, 'condition'))
   const { store, clock } = example('canary-crashes')
-  put(store, filled({ ...refused, lastTimestamp: clock.now().toISOString() }, attack) as KubeObject)
+  put(store, filled({ ...refused, lastTimestamp: clock.now().toISOString() }, attack))
   const clusters = [platform, { cluster: storeCluster(store), clock, store }]
   for (const one of clusters) {
     for (const object of one.store.everything()) {
@@ -212,25 +202,26 @@ async function attacked(attack: (place: string) => string) {
     }
     one.cluster = {
       ...one.cluster,
-      reader: readerWith(one.cluster.reader, { log: async () => attack('log') }),
+      reader: readerWith(one.cluster.reader, { log: async () => textAt(attack, 'log') }),
     }
   }
-  await heldBy(platform.cluster, attack('holder'), platform.clock.now().toISOString())
+  await heldBy(platform.cluster, textAt(attack, 'holder'), platform.clock.now().toISOString())
   const journal = configMapJournal(platform.cluster, { namespace, who: 'jane', clock: platform.clock })
   for (const entry of filled(entries, attack)) await journal.record(entry as Entry)
   return clusters
 }
 
 /** What the live view draws while a step stands still for such a reason. */
-function drawn(attack: (place: string) => string): string {
+function drawn(attack: string): string {
   let shown = ''
-  const stream = {
-    isTTY: true,
-    columns: () => 80,
-    rows: () => 24,
-    write: (some: string) => ((shown += some), true),
-  }
-  const view = new LiveView(stream, new SimClock(), paintFor({ colour: false, unicode: true }), true)
+  const write = (some: string) => ((shown += some), true)
+  const paint = paintFor({ colour: false, unicode: true })
+  const view = new LiveView(
+    { isTTY: true, columns: () => 80, rows: () => 24, write },
+    new SimClock(),
+    paint,
+    true,
+  )
   for (const event of filled(live, attack)) {
     view.event(event as RunEvent)
     view.tick()
@@ -239,16 +230,14 @@ function drawn(attack: (place: string) => string): string {
   return shown
 }
 
-async function shownBy(
-  door: readonly string[],
-  clusters: Awaited<ReturnType<typeof attacked>>,
-): Promise<string> {
+async function shownBy(door: readonly string[], clusters: Awaited<ReturnType<typeof attacked>>) {
   let page = ''
-  for (const place of clusters) {
+  const onWrite = (_: string, text: string) => (page += text)
+  for (const cluster of clusters) {
     const { out, err } = await runText(door, {
-      ...place,
-      ...(door.includes('markdown') ? {} : { columns: 80 }),
-      onWrite: (_, text) => (page += text),
+      ...cluster,
+      ...(!door.includes('markdown') && { columns: 80 }),
+      onWrite,
     })
     page += `\n${out}\n${err}\n`
   }
@@ -259,16 +248,10 @@ async function shownBy(
 describe.each(attacks)('places that others write: %#', async (attack) => {
   const clusters = await attacked(attack)
   const shown = new Map([['live view', drawn(attack)]])
-  for (const [name, argv] of Object.entries(doors))
-    shown.set(
-      name,
-      await shownBy(
-        argv.map((word) => filled(word, attack)),
-        clusters,
-      ),
-    )
+  for (const [name, door] of Object.entries(filled(doors, attack)))
+    shown.set(name, await shownBy(door, clusters))
 
-  test.each([...shown.keys()].flatMap((door) => every.map((one) => [one, door] as const)))(
+  test.each([...shown.keys()].flatMap((door) => foreignPlaces.places.map((one) => [one, door] as const)))(
     '%s by %s is no line of kvup',
     (one, door) => {
       // oxlint-disable-next-line no-control-regex
@@ -280,6 +263,6 @@ describe.each(attacks)('places that others write: %#', async (attack) => {
 
   test('and each is seen by a door', () => {
     const all = [...shown.values()].join('')
-    expect(every.filter((one) => !all.includes(`rm ${one}`))).toEqual(hidden)
+    expect(foreignPlaces.places.filter((one) => !all.includes(`rm ${one}`))).toEqual(foreignPlaces.hidden)
   })
 })

@@ -179,9 +179,7 @@ export class Store {
     const { managedFields = [] } = merged.metadata
     const given = accepted(resolved, merged, resolved.apiVersion)
     if (!before && patch.body.metadata.uid !== undefined) throw notFound(resolved, ref.name)
-    const object = before
-      ? prepareUpdate(resolved, before, given, write.on)
-      : this.#prepared(resolved, given)
+    const object = before ? prepareUpdate(resolved, before, given, write.on) : this.#prepared(resolved, given)
     object.metadata.managedFields = managedFields
     return told(resolved, this.#admit(resolved, before, object, write), kind.apiVersion)
   }
