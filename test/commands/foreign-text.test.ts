@@ -8,10 +8,17 @@ import { displayWidth, fill, pieces, wrap } from '../../src/lib/output/text.ts'
 import { storeCluster } from '../../src/simulator/api/store-client.ts'
 import { SimClock } from '../../src/simulator/simulated-clock.ts'
 import { simulate } from '../../src/simulator/simulated-cluster.ts'
+import { type Cluster, readerWith } from '../../src/lib/kube/cluster.ts'
+import { LiveView } from '../../src/lib/output/progress/live-view.ts'
+import type { Entry } from '../../src/lib/engine/journal.ts'
+import type { RunEvent } from '../../src/lib/engine/step.ts'
+import { mergePatched } from '../../src/lib/kube/patch.ts'
+import { example } from '../lib/kubevirt/example.ts'
 import type { KubeObject } from '../../src/lib/kube/object.ts'
 import { eus418 } from '../scenario/eus/window-stage.ts'
 import { runText } from '../lib/run-text.ts'
 import { put } from './built/simulated.ts'
+import foreignPlaces from './foreign-places.json' with { type: 'json' }
 
 /** As a ClusterVersion says it (several errors, a line each), with what no operator should say. */
 const foreign = [
@@ -49,7 +56,7 @@ async function damagedCluster(text = foreign) {
   const { store } = simulated
   await simulated.stop()
   for (const object of store.everything()) put(store, damaged(object, text))
-  return { cluster: storeCluster(store), clock }
+  return { cluster: storeCluster(store), clock, store }
 }
 
 const commands = [
@@ -131,17 +138,22 @@ describe.each([40, 80, Infinity])(
   },
 )
 
-async function hostileCluster() {
-  const said = typed.flatMap((line, at) => [`${'x'.repeat(7 * at + 3)} ${line}`, line])
-  const { cluster, clock } = await damagedCluster(said.slice(0, 9).join('\n'))
-  const at = { name: 'kvup', namespace: 'openshift-cnv' }
-  const holderIdentity = `ops@jump01 ${typed[0]} kubevirt -n kubevirt`
-  const now = clock.now().toISOString()
+const namespace = 'openshift-cnv'
+
+async function heldBy({ writer }: Cluster, holderIdentity: string, now: string): Promise<void> {
   const renewTime = now.replace('Z', '000Z')
   const { apiVersion, kind } = Leases
   const spec = { holderIdentity, leaseDurationSeconds: 15, renewTime, acquireTime: renewTime }
-  await cluster.writer.create(Leases, { apiVersion, kind, metadata: at, spec })
-  const journal = configMapJournal(cluster, { namespace: at.namespace, who: holderIdentity, clock })
+  await writer.create(Leases, { apiVersion, kind, metadata: { name: 'kvup', namespace }, spec })
+}
+
+async function hostileCluster() {
+  const said = typed.flatMap((line, at) => [`${'x'.repeat(7 * at + 3)} ${line}`, line])
+  const { cluster, clock } = await damagedCluster(said.slice(0, 9).join('\n'))
+  const holderIdentity = `ops@jump01 ${typed[0]} kubevirt -n kubevirt`
+  const now = clock.now().toISOString()
+  await heldBy(cluster, holderIdentity, now)
+  const journal = configMapJournal(cluster, { namespace, who: holderIdentity, clock })
   for (const line of typed)
     for (const what of ['started', 'failed'] as const)
       await journal.record({
@@ -164,3 +176,93 @@ test.each([40, 80, undefined].flatMap((columns) => asked.map((line) => [columns,
     expect(forged(out + err)).toEqual([])
   },
 )
+
+const { overlays, event: refused, entries, doors, live, attacks } = foreignPlaces
+
+const textAt = (attack: string, where: string) => attack.replaceAll('PLACE', where)
+
+/** The words of somebody where the template only names the place that they stand in. */
+const filled = <T>(template: T, attack: string): T =>
+  JSON.parse(
+    JSON.stringify(template).replaceAll(/"@(\w+)"/gu, (_, where: string) =>
+      JSON.stringify(textAt(attack, where)),
+    ),
+  ) as T
+
+/** A platform, and a KubeVirt that stands still, in which each place that others write has such a text. */
+async function attacked(attack: string) {
+  const platform = await damagedCluster(textAt(attack, 'condition'))
+  const { store, clock } = example('canary-crashes')
+  put(store, filled({ ...refused, lastTimestamp: clock.now().toISOString() }, attack))
+  const clusters = [platform, { cluster: storeCluster(store), clock, store }]
+  for (const one of clusters) {
+    for (const object of one.store.everything()) {
+      const overlay = overlays[object.kind as keyof typeof overlays]
+      if (overlay) put(one.store, mergePatched(object, filled(overlay, attack)) as KubeObject)
+    }
+    one.cluster = {
+      ...one.cluster,
+      reader: readerWith(one.cluster.reader, { log: async () => textAt(attack, 'log') }),
+    }
+  }
+  await heldBy(platform.cluster, textAt(attack, 'holder'), platform.clock.now().toISOString())
+  const journal = configMapJournal(platform.cluster, { namespace, who: 'jane', clock: platform.clock })
+  for (const entry of filled(entries, attack)) await journal.record(entry as Entry)
+  return clusters
+}
+
+/** What the live view draws while a step stands still for such a reason. */
+function drawn(attack: string): string {
+  let shown = ''
+  const write = (some: string) => ((shown += some), true)
+  const paint = paintFor({ colour: false, unicode: true })
+  const view = new LiveView(
+    { isTTY: true, columns: () => 80, rows: () => 24, write },
+    new SimClock(),
+    paint,
+    true,
+  )
+  for (const event of filled(live, attack)) {
+    view.event(event as RunEvent)
+    view.tick()
+  }
+  view.close(true)
+  return shown
+}
+
+async function shownBy(door: readonly string[], clusters: Awaited<ReturnType<typeof attacked>>) {
+  let page = ''
+  const onWrite = (_: string, text: string) => (page += text)
+  for (const cluster of clusters) {
+    const { out, err } = await runText(door, {
+      ...cluster,
+      ...(!door.includes('markdown') && { columns: 80 }),
+      onWrite,
+    })
+    page += `\n${out}\n${err}\n`
+  }
+  // Of a page each element is a line.
+  return page.includes('<!doctype') ? page.replaceAll(/\s+/gu, ' ').replaceAll(/<[^>]*>/gu, '\n') : page
+}
+
+describe.each(attacks)('places that others write: %#', async (attack) => {
+  const clusters = await attacked(attack)
+  const shown = new Map([['live view', drawn(attack)]])
+  for (const [name, door] of Object.entries(filled(doors, attack)))
+    shown.set(name, await shownBy(door, clusters))
+
+  test.each([...shown.keys()].flatMap((door) => foreignPlaces.places.map((one) => [one, door] as const)))(
+    '%s by %s is no line of kvup',
+    (one, door) => {
+      // oxlint-disable-next-line no-control-regex
+      const lines = (shown.get(door) ?? '').replaceAll(/\u001b\[[0-9;?]*[A-Za-z]|\r/gu, '\n')
+      expect(forged(lines).filter((line) => line.includes(one))).toEqual([])
+      expect(lines).not.toMatch(new RegExp(`(?<=^|\\s)\`+(?:→ )?kubectl rm ${one}`, 'mu'))
+    },
+  )
+
+  test('and each is seen by a door', () => {
+    const all = [...shown.values()].join('')
+    expect(foreignPlaces.places.filter((one) => !all.includes(`rm ${one}`))).toEqual(foreignPlaces.hidden)
+  })
+})

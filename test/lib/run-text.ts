@@ -23,6 +23,8 @@ export interface Place {
   answer?: boolean
   /** What a person on a terminal answers where a flag would decide as well; absent: there is none. */
   decide?: (question: string) => boolean
+  /** In place of `answer` and `decide`. */
+  prompt?: Context['prompt']
   /** Of the environment what output obeys. */
   env?: Readonly<Record<string, string>>
   /** Absent: nobody interrupts. */
@@ -49,6 +51,7 @@ export async function runText(
     color = 'never',
     answer = true,
     decide,
+    prompt: asked,
     env = {},
     signal = new AbortController().signal,
     onOut,
@@ -106,7 +109,7 @@ export async function runText(
       ...(run && { run }),
       ...(pod && { pod }),
     }
-    const prompt = {
+    const prompt = asked ?? {
       confirm: async () => answer,
       ...(decide && { isAttended: true, decide: async (question: string) => decide(question) }),
     }

@@ -1,7 +1,9 @@
 // Whole runs, each with as many silences as it has steps and changes: more than 3 s of processor time.
 import { expect, test } from 'vitest'
 import type { Cluster } from '../../src/lib/kube/cluster.ts'
+import type { RunEvent } from '../../src/lib/engine/step.ts'
 import { unreachable } from '../../src/lib/kube/errors.ts'
+import { Leases } from '../../src/lib/kube/kinds/core-kinds.ts'
 import { okdOlm } from '../../src/simulator/olm/olm-shape.ts'
 import { eusRunOn, small418 } from './eus/window-stage.ts'
 import { all, inFolder, onePointFive, store } from './path.ts'
@@ -14,12 +16,23 @@ interface Calls {
   /** Of the API, but Lease and journal, in their order. */
   readonly made: ('lease' | 'write' | 'silence')[]
   fallSilent(): void
+  /** What is about to get no answer: the next change, which is made, or the next look at the holder of the lock. */
+  next?: 'answer' | 'holder' | undefined
 }
 
 /** A cluster that answers nothing once it fell silent, for so long; the change that was on its way is lost, or only its answer. */
-function mortal(stage: Stage): { cluster: Cluster; calls: Calls } {
+function mortal(
+  stage: Stage,
+  onSilence = async (): Promise<unknown> => undefined,
+): { cluster: Cluster; calls: Calls } {
   let until = -Infinity
   const made: Calls['made'] = []
+  const fallsAt = async (what: Calls['next']) => {
+    if (calls.next !== what) return
+    calls.next = undefined
+    calls.fallSilent()
+    await onSilence()
+  }
   const answer = async () => {
     if (stage.now >= until) return
     await stage.clock.sleep(10 * second)
@@ -37,13 +50,25 @@ function mortal(stage: Stage): { cluster: Cluster; calls: Calls } {
             yield* value.apply(target, given) as AsyncIterable<unknown>
           }
         return async (...given: unknown[]) => {
+          const { kind = '' } = (given[0] ?? {}) as { kind?: string }
+          if (name === 'get' && kind === 'Lease') await fallsAt('holder')
           await answer()
-          note((given[0] as { kind?: string } | undefined)?.kind ?? '')
-          return value.apply(target, given) as unknown
+          note(kind)
+          const result: unknown = await value.apply(target, given)
+          if ('mergePatch' in target && kind !== 'Lease') await fallsAt('answer')
+          await answer()
+          return result
         }
       },
     })
   const { cluster } = stage
+  const calls: Calls = {
+    made,
+    fallSilent() {
+      made.push('silence')
+      until = stage.now + silence
+    },
+  }
   return {
     cluster: {
       ...cluster,
@@ -51,13 +76,7 @@ function mortal(stage: Stage): { cluster: Cluster; calls: Calls } {
       writer: through(cluster.writer, (kind) => void made.push(kind === 'Lease' ? 'lease' : 'write')),
       reviewer: cluster.reviewer,
     },
-    calls: {
-      made,
-      fallSilent() {
-        made.push('silence')
-        until = stage.now + silence
-      },
-    },
+    calls,
   }
 }
 
@@ -101,6 +120,48 @@ test.each(Object.entries(procedures))(
       expect(ended.code).toBe(0)
       expect(silent.size).toBeGreaterThan(10)
       expect(calls.made.join(' ')).not.toMatch(/silence write/u)
+    })
+  },
+)
+
+const started = (event: RunEvent) => (event.kind === 'step-started' ? event.step.id : undefined)
+const cut = ['image tag', 'EUS'].flatMap((name) =>
+  (['answer', 'holder'] as const).map((what) => [name, what] as const),
+)
+
+test.each(cut)(
+  '%s: each change, or each look at the holder before one, that gets no %s is made once, and the run goes on',
+  async (name, what) => {
+    const [shape, run] = procedures[name] ?? []
+    if (!shape || !run) throw new Error(name)
+    await play(shape, async (stage) => {
+      const { cluster, calls } = mortal(stage)
+      const ended = await run(stage, {
+        cluster,
+        onEvent: (event) => void (started(event) && (calls.next = what)),
+      })
+      expect(ended.error?.message).toBeUndefined()
+      expect(ended.code).toBe(0)
+      const made = calls.made.join(' ')
+      expect(made.match(/silence/gu)?.length).toBeGreaterThan(2)
+      expect(made).not.toMatch(/silence write/u)
+    })
+  },
+)
+
+test.each(['answer', 'holder'] as const)(
+  'who took the lock while no %s came keeps it: exit 6, and nothing more is written',
+  async (what) => {
+    await play(byTag, async (stage) => {
+      const spec = { holderIdentity: 'ops@jump01', leaseTransitions: 9 }
+      const { cluster, calls } = mortal(stage, () =>
+        stage.cluster.writer.mergePatch(Leases, { name: 'kvup', namespace: 'kubevirt' }, { spec }),
+      )
+      const onEvent = (event: RunEvent) => void (started(event) === 'set-image-tag' && (calls.next = what))
+      const ended = await stage.upgrade('v1.8.4', { stableFor, timeout }, { cluster, onEvent })
+      expect(ended.code).toBe(6)
+      expect(ended.error?.message).toContain('ops@jump01')
+      expect(calls.made.join(' ')).toMatch(/silence(?: lease)*$/u)
     })
   },
 )

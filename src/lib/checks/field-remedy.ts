@@ -1,7 +1,7 @@
 import type { KubeObject } from '../kube/object.ts'
 import { itemsOf } from '../kube/known.ts'
 import { shellWord, withPurpose } from '../kube/shell-line.ts'
-import { type Manager, managerOf } from '../kubevirt/installation.ts'
+import { managerOf, placeOf } from '../kubevirt/installation.ts'
 import { writtenVersion } from '../openshift/operator-rules.ts'
 import { bringsField } from '../releases/kubevirt-fields.ts'
 import { enters } from '../releases/release-path.ts'
@@ -55,12 +55,6 @@ export function setField(
 
 const settingText = (field: string, value: unknown): string =>
   value === null ? `remove ${field}` : `set ${field}: ${JSON.stringify(value)}`
-
-/** Whoever applies the KubeVirt has it from somewhere else; empty where nobody does. */
-function placeOf(owner: Manager | undefined): string {
-  if (owner?.kind !== 'helm' && owner?.kind !== 'gitops') return ''
-  return ` where ${[owner.owner ?? owner.kind, owner.name].filter(Boolean).join(' ')} has it from`
-}
 
 /** The version is named: a write in another one than the stored one can lose fields. */
 function onHyperConverged({ installation, snapshot }: Question, field: string, value: unknown): string {

@@ -231,6 +231,12 @@ export function managerOf(object: KubeObject): Manager | undefined {
   return finders.map((find) => find(object)).find(Boolean)
 }
 
+/** Whoever applies the KubeVirt has it from somewhere else: ` where Helm release virt has it from`; empty where nobody does. */
+export function placeOf(owner: Manager | undefined): string {
+  if (owner?.kind !== 'helm' && owner?.kind !== 'gitops') return ''
+  return ` where ${[owner.owner ?? owner.kind, owner.name].filter(Boolean).join(' ')} has it from`
+}
+
 /** Its operator sets back what is written to the KubeVirt, and brings its version. */
 export const isOfHyperConverged = (kubevirt: KubeObject): boolean =>
   managerOf(kubevirt)?.kind === 'hyperconverged'

@@ -340,6 +340,7 @@ export function operatorGroupsCount(
     id: 'one-operator-group',
     summary: `there are ${operatorGroups.items.length} OperatorGroups in namespace ${namespace}, and OLM needs exactly one`,
     objects: operatorGroups.items.map(({ metadata }) => `operatorgroup/${metadata.name}`),
+    standsAt: `OLM in namespace ${namespace}`,
     remedy: [`oc -n ${namespace} get operatorgroups`],
   })
 }

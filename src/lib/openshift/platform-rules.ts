@@ -168,6 +168,7 @@ const masterPaused = ({ name }: PoolStatus): HopFinding => ({
   level: 'warning',
   summary: `pool ${name} is paused: the platform cannot update while it is paused`,
   objects: [`machineconfigpool/${name}`],
+  standsAt: `pool ${name}`,
   remedy: [unpausePool(name)],
 })
 

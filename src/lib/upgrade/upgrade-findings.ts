@@ -1,5 +1,5 @@
 import type { CustomResourceDefinition } from '../kube/kinds/extension-kinds.ts'
-import type { Installation } from '../kubevirt/installation.ts'
+import { type Installation, managerOf, placeOf } from '../kubevirt/installation.ts'
 import type { Known } from '../kube/known.ts'
 import type { RolloutStatus } from '../kubevirt/rollout-status.ts'
 import {
@@ -136,11 +136,14 @@ function registryOfCr({ installation, method, request }: Question): readonly Hop
   const asked = request.imageRegistry
   if (method !== 'operator-manifest' || imageTag !== undefined) return []
   if (asked === undefined || set === undefined || set === asked) return []
+  const place = placeOf(managerOf(installation.kubevirt))
   return blocker({
     id: 'registry-set',
     summary: `the KubeVirt resource sets imageRegistry ${set}, which overrides the ${asked} that was requested`,
     remedy: [
-      `kubectl -n ${namespace} patch kubevirt ${name} --type merge -p '{"spec":{"imageRegistry":"${asked}"}}'     then run this again`,
+      place === ''
+        ? `kubectl -n ${namespace} patch kubevirt ${name} --type=merge -p '{"spec":{"imageRegistry":"${asked}"}}'     then run this again`
+        : `set spec.imageRegistry: "${asked}"${place}, then run this again`,
     ],
   })
 }
@@ -161,6 +164,7 @@ function idleOperator({ rolloutStatus, method, installation }: Question): readon
   return blocker({
     id: 'operator-not-running',
     summary: 'the virt-operator Deployment is scaled to 0 replicas: nothing would process the tag',
+    standsAt: 'virt-operator',
     remedy: [`kubectl -n ${installation.namespace} scale deployment virt-operator --replicas=2`],
   })
 }

@@ -177,10 +177,9 @@ export class Store {
       force: patch.force,
     })
     const { managedFields = [] } = merged.metadata
+    const given = accepted(resolved, merged, resolved.apiVersion)
     if (!before && patch.body.metadata.uid !== undefined) throw notFound(resolved, ref.name)
-    const object = before
-      ? prepareUpdate(resolved, before, merged, write.on)
-      : this.#prepared(resolved, merged)
+    const object = before ? prepareUpdate(resolved, before, given, write.on) : this.#prepared(resolved, given)
     object.metadata.managedFields = managedFields
     return told(resolved, this.#admit(resolved, before, object, write), kind.apiVersion)
   }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Finding } from '../../../src/lib/checks/check-definition.ts'
 import { allChecks, runChecks } from '../../../src/lib/checks/check-run.ts'
+import type { Writer } from '../../../src/lib/kube/cluster.ts'
 import type { KubeVirt } from '../../../src/lib/kube/kinds/kubevirt-kinds.ts'
 import { KubeVirts } from '../../../src/lib/kube/kinds/kubevirt-kinds.ts'
 import { jsonPatched, mergePatched } from '../../../src/lib/kube/patch.ts'
@@ -12,6 +13,7 @@ import { latestPatch } from '../../../src/lib/releases/releases.ts'
 import { parseVersion } from '../../../src/lib/releases/release-versions.ts'
 import { kubeVirtDefinition } from '../../../src/simulator/virt-operator/kubevirt-crds.ts'
 import { kubeVirtVersioning } from '../../../src/simulator/api/kinds/kubevirt-schema.ts'
+import { upgradeFindings } from '../../../src/lib/upgrade/upgrade-findings.ts'
 import { SimClock } from '../../../src/simulator/simulated-clock.ts'
 import { simulate } from '../../../src/simulator/simulated-cluster.ts'
 import { crd, known, ofVersion, question } from './evidence.ts'
@@ -147,6 +149,23 @@ describe('what a remedy writes to the KubeVirt', () => {
     }
   })
 
+  test.each(Object.entries(owners).filter(([owner]) => owner !== 'HyperConverged'))(
+    'as is what an upgrade by manifest asks for: %s',
+    (owner, metadata) => {
+      const { installation, ...rest } = question({ snapshot: snapshotOf('v1.8.4', {}, metadata) })
+      const found = upgradeFindings({
+        ...rest,
+        installation: { ...installation, imageRegistry: 'a' },
+        request: { to: parseVersion('v1.9.0'), imageRegistry: 'b' },
+        method: 'operator-manifest',
+        tag: { is: 'none' },
+        methods: [],
+        forecast: { evacuating: [] },
+      } as never).find(({ id }) => id === 'registry-set')
+      expect(found?.remedy.map(patchesKubeVirt)).toEqual([owner === 'nobody'])
+    },
+  )
+
   test('where HyperConverged has a field, the line names the version that is stored', () => {
     const fields = crd('hyperconvergeds', 'hco.kubevirt.io', ['v1beta1', 'v1'])
     const snapshot = snapshotOf('v1.3.1', {}, owners.HyperConverged)
@@ -173,29 +192,39 @@ describe('what a remedy writes to the KubeVirt', () => {
   })
 })
 
+const { apiVersion, kind } = KubeVirts
+const at = { name: 'kubevirt', namespace: 'kubevirt' }
+const written = (configuration: Record<string, unknown>, name = at.name) => ({
+  apiVersion,
+  kind,
+  metadata: { ...at, name },
+  spec: { configuration },
+})
+const ways: readonly ((writer: Writer, configuration: Record<string, unknown>) => Promise<KubeVirt>)[] = [
+  (writer, configuration) => writer.create(KubeVirts, written(configuration, 'second')),
+  (writer, configuration) => writer.apply(KubeVirts, written(configuration), { force: true }),
+  (writer, configuration) => writer.mergePatch(KubeVirts, at, { spec: { configuration } }),
+  (writer, value) => writer.jsonPatch(KubeVirts, at, [{ op: 'add', path: '/spec/configuration', value }]),
+]
+
 test.each([
   ['v1.7.4', false],
   ['v1.8.4', true],
-])('the simulated API server of %s keeps disabledFeatureGates: %s', async (version, kept) => {
-  const simulated = await simulate({ clock: new SimClock(), version })
-  const { reader, writer } = simulated.cluster()
-  const [kubevirt] = await reader.list(KubeVirts)
-  const { name = '', namespace = '' } = kubevirt?.metadata ?? {}
-  const developerConfiguration = { disabledFeatureGates: ['ImageVolume'], useEmulation: true }
-  await writer.mergePatch(
-    KubeVirts,
-    { name, namespace },
-    { spec: { configuration: { developerConfiguration } } },
-  )
-  const [stored] = await reader.list(KubeVirts)
-  const { disabledFeatureGates, useEmulation } = (stored?.spec?.configuration?.['developerConfiguration'] ??
-    {}) as {
-    disabledFeatureGates?: unknown
-    useEmulation?: unknown
-  }
-  expect([disabledFeatureGates !== undefined, useEmulation]).toEqual([kept, true])
-  await simulated.stop()
-})
+])(
+  'the simulated API server of %s keeps disabledFeatureGates, however written: %s',
+  async (version, kept) => {
+    const simulated = await simulate({ clock: new SimClock(), version, workers: 1, controlPlanes: 1 })
+    await simulated.stop()
+    const { reader, writer } = simulated.cluster()
+    for (const write of ways) {
+      const developerConfiguration = { disabledFeatureGates: ['ImageVolume'], useEmulation: true }
+      const { metadata } = await write(writer, { developerConfiguration })
+      const stored = (await reader.list(KubeVirts)).find(({ metadata: { name } }) => name === metadata.name)
+      const found = stored?.spec?.configuration?.['developerConfiguration'] as object
+      expect(['useEmulation' in found, 'disabledFeatureGates' in found]).toEqual([true, kept])
+    }
+  },
+)
 
 test('fields come with their minors, and what is below them', () => {
   const gates = 'spec.configuration.developerConfiguration.disabledFeatureGates'

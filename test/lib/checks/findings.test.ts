@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { beforeAll, expect, test } from 'vitest'
 import { allChecks, type ReportedCheck } from '../../../src/lib/checks/check-run.ts'
+import { explanations } from '../../../src/lib/checks/explanations.ts'
 import { rightsOf } from '../../../src/lib/upgrade/role-rights.ts'
 import { builtInKinds } from '../../../src/simulator/api/kinds/built-in-kinds.ts'
 import {
@@ -10,6 +11,7 @@ import {
   otherFindings,
   roleOfJane,
 } from './check-example.ts'
+import never from './never-ends.json' with { type: 'json' }
 
 /** What the role of kvup-operator-manifest allows, but for what can be done without. */
 const onlyWhatItTakes = [
@@ -94,6 +96,18 @@ const byOthers: Readonly<Record<string, string>> = {
   'update-armed': 'blocker',
   'version-in-step': 'blocker',
 }
+
+const grouped = (groups: Readonly<Record<string, readonly string[]>>) => Object.values(groups).flat()
+
+test('each blocker makes an upgrade stand still, or is known to let it end; of the first kind none is offered to accept', () => {
+  const stands = grouped(never.standsStill)
+  const blockers = explanations.filter(({ kind, level }) => kind === 'finding' && /blocker/iu.test(level))
+  const all = new Set(['vms-block-drains', ...blockers.map(({ id }) => id)])
+  expect([...stands, ...grouped(never.ends)].toSorted()).toEqual([...all].toSorted())
+  const made = new Set(findings().map(({ id }) => id))
+  const told = new Set(findings().flatMap((one) => (one.standsAt !== undefined ? [one.id] : [])))
+  expect([...told].toSorted()).toEqual(stands.filter((id) => made.has(id)).toSorted())
+})
 
 test('every finding says what to do, and its commands in which namespace', () => {
   expect(findings().filter(({ remedy }) => remedy.length === 0)).toEqual([])

@@ -160,7 +160,11 @@ test('night E5, no-room: says which node, what its VMs ask for and what is left;
     expect(ended.text).toMatch(
       /the VMs on node worker-\d ask for [\d.]+ GiB of memory, and the other nodes have/u,
     )
-    expect(ended.text).toContain('--accept no-room')
+    expect(ended.text).not.toContain('--accept')
+    const pauseBefore = ['unpause-worker']
+    const typed = await eusRunOn(stage, { accept: ['no-room'], pauseBefore })
+    expect(reportOf(typed).stoppedBefore).toMatchObject({ step: 'unpause-worker' })
+    expect(typed.text).toMatch(/pool worker: accepted: its drains stand still at node worker-\d until/u)
     expect(borrowedFields(stage).paused['worker']).toBe(true)
     await memory('64Gi')
     const again = await eusRunOn(stage)

@@ -118,6 +118,7 @@ describe('night E10: OKD, where pools follow each hop', () => {
       expect(ended).toMatchObject({ code: 3, error: { reason: 'vms-block-drains' } })
       expect(ended.text).toContain('demo/stuck')
       expect(ended.text).toContain('kvup workloads unblock --all')
+      expect(ended.text).not.toContain('--accept')
       expect(await stage.journal.overrides()).toEqual([])
     }))
 })

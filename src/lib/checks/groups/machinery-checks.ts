@@ -244,6 +244,8 @@ function judgedLease(name: string, question: Question): Found | undefined {
     level: 'blocker',
     summary: `${name} has no leader: ${fault}`,
     objects: [`lease/${name}`],
+    // A manifest brings pods of its own, of which one becomes the leader.
+    ...(name === 'virt-operator' && question.method === 'image-tag' && { standsAt: name }),
     remedy: [
       `kubectl -n ${namespace} get lease ${name} -o yaml`,
       `kubectl -n ${namespace} get pods -l kubevirt.io=${name}`,

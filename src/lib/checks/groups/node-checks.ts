@@ -166,6 +166,7 @@ export const controlPlaneLabel = nodeCheck('control-plane-label', {
     return {
       level: 'blocker',
       summary: `no node has the label node-role.kubernetes.io/control-plane, and ${who.join(' and ')} of ${target.text} run nowhere else`,
+      standsAt: `the pods of ${who.join(' and ')}`,
       remedy: ['kubectl get nodes --show-labels', ...relief(question, target)],
     }
   },

@@ -82,6 +82,7 @@ export const operatorRights = rightsCheck('operator-rights', {
         level: 'blocker',
         summary: `virt-operator lacks ${lacks.length} permissions that ${target?.text} needs, so KubeVirt would end Available=False: ${lacks.slice(0, 3).join(', ')}`,
         objects: lacks,
+        standsAt: 'the rights that virt-operator may not grant',
         remedy: [`kvup upgrade --to ${target?.text} --method operator-manifest`],
       },
     ]

@@ -11,6 +11,7 @@ import {
 } from './window-report.ts'
 import type { MeasureOptions } from '../../availability/measure-request.ts'
 import type { Procedure, RunLimits, RunMeasurement, RunOutcome } from '../../engine/step.ts'
+import { standsStill } from '../steps/pool-steps.ts'
 import { leftAsItIs, withParts } from '../window-status.ts'
 import {
   type Change,
@@ -168,6 +169,8 @@ function changeOf(
     },
     onEvent(event) {
       observed.event(event)
+      if (event.kind === 'step-done' && event.note?.startsWith(standsStill))
+        cx.printer.warn(`${event.step.title}: ${event.note}`)
       return withParts(event)
     },
     hint: windowHint(cx, windowSnapshot),

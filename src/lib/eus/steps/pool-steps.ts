@@ -76,6 +76,8 @@ interface Unpausing extends Draining {
   pool: PausablePool
   /** Of the procedure. */
   name: string
+  /** The line that goes on, with one more risk. */
+  command: string
   /** What to do where somebody else unpaused it. Default: ask. */
   meanwhile?: Meanwhile
 }
@@ -182,11 +184,11 @@ export async function roomsBefore(
   reader: Reader,
 ): Promise<readonly Step[]> {
   if (plan.topology === 'single-node') return []
-  const { accepted, command } = request
+  const { accepted } = request
   const isNext = async (cx: { reader: Reader }) =>
     !isAccepted((await readPlatform(cx.reader)).platformStatus, stop)
   return (await rollingPools(plan.topology, reader)).map((pool) =>
-    roomForPool({ pool, kubevirt, accepted, command }, isNext),
+    roomForPool({ pool, kubevirt, accepted }, isNext),
   )
 }
 
@@ -213,13 +215,14 @@ interface Draining {
   kubevirt: Owner
   /** Ids of the risks that were accepted. */
   accepted: readonly string[]
-  /** The line that goes on, with one more of them. */
-  command: string
 }
+
+/** Begins the note of what cannot go on and was accepted all the same. */
+export const standsStill = 'accepted: its drains stand still at'
 
 /** Right before the nodes of a pool are drained (night E5); `isNext` says whether they are about to be. */
 function roomForPool(
-  { pool, kubevirt, accepted, command }: Draining,
+  { pool, kubevirt, accepted }: Draining,
   isNext: (cx: ReadContext) => Promise<boolean>,
 ): Step {
   return {
@@ -234,15 +237,24 @@ function roomForPool(
       const { nodes } = await readPool(cx.reader, pool.name)
       const names = new Set(nodes.map(({ metadata }) => metadata.name))
       const { blocking, tooSmall } = await drainRoom(cx.reader, await readOwner(cx.reader, kubevirt), names)
-      if (blocking.length > 0 && !accepted.includes('vms-block-drains'))
-        return blockedBy(blocking, pool.name, command)
-      if (tooSmall && !accepted.includes('no-room')) return noRoom(tooSmall, command)
-      return { is: 'done' }
+      if (blocking.length > 0 && !accepted.includes('vms-block-drains')) return blockedBy(blocking, pool.name)
+      if (tooSmall && !accepted.includes('no-room')) return noRoom(tooSmall)
+      const standsAt = [
+        ...(blocking.length > 0 ? [`the nodes of ${blocking.slice(0, 10).join(', ')}`] : []),
+        ...(tooSmall ? [`node ${tooSmall.node}`] : []),
+      ]
+      return standsAt.length === 0
+        ? { is: 'done' }
+        : {
+            is: 'done',
+            note: `${standsStill} ${standsAt.join(' and ')} until VMs there stop`,
+          }
     },
   }
 }
 
-function blockedBy(vms: readonly string[], pool: string, command: string): StepState {
+/** Such a drain never ends: to accept it is not offered. */
+function blockedBy(vms: readonly string[], pool: string): StepState {
   const [refuse, hold] = vms.length === 1 ? ['1 VM refuses', 'holds'] : [`${vms.length} VMs refuse`, 'hold']
   return {
     is: 'blocked',
@@ -251,19 +263,19 @@ function blockedBy(vms: readonly string[], pool: string, command: string): StepS
     remedy: [
       'kvup workloads unblock --all     lets them be evicted, once they are restarted',
       'kvup workloads restart     restarts those that need it',
-      `${command} --accept vms-block-drains     continues anyway`,
     ],
   }
 }
 
-function noRoom({ node, asks, free }: NonNullable<DrainRoom['tooSmall']>, command: string): StepState {
+/** Such a drain never ends: to accept it is not offered. */
+function noRoom({ node, asks, free }: NonNullable<DrainRoom['tooSmall']>): StepState {
   return {
     is: 'blocked',
     reason: 'no-room',
     by: `the VMs on node ${node} ask for ${inGib(asks)}, and the other nodes have ${inGib(free)} left`,
     remedy: [
       'kvup workloads forecast     shows where VMs can go',
-      `${command} --accept no-room     continues anyway`,
+      `make room for the VMs of node ${node}: stop VMs, or add a node; then run this again`,
     ],
   }
 }

@@ -328,6 +328,7 @@ function storedVersionsLost({ plan, contents }: OperatorSnapshot): readonly HopF
     summary: `InstallPlan ${plan?.metadata.name ?? ''} would fail: it takes ${versions.join(' and ')} out of ${crd}, which status.storedVersions still names. OLM then creates no other plan`,
     remedy: forgetVersions(crd, stored),
     objects: [`customresourcedefinition/${crd}`],
+    standsAt: `InstallPlan ${plan?.metadata.name ?? ''}`,
   }))
 }
 
