@@ -1,3 +1,4 @@
+// Every example of every help text is run: more than 3 s of processor time.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { describeTree } from '../../../build/reference/describe.ts'
 import { ocpOlm } from '../../../src/simulator/olm/olm-shape.ts'
@@ -178,10 +179,6 @@ describe('on a cluster', () => {
       const planned = ['eus', 'plan', ...files, '--to-file', 'plan.yaml']
       const ends: [string, string][] = []
       const back = process.cwd()
-      const inFolderOf = (place: Alive) => {
-        process.chdir(place.folder)
-        return place
-      }
       try {
         expect(await kvup(planned, inFolderOf(platform))).toMatchObject({ code: 0 })
         for (const line of lines)
@@ -194,6 +191,12 @@ describe('on a cluster', () => {
     },
   )
 })
+
+/** Its lines name files that lie there. */
+function inFolderOf(place: Alive): Alive {
+  process.chdir(place.folder)
+  return place
+}
 
 function examplesIn(help: string): string[] {
   const [, block = ''] = /\nExamples:\n((?: {2}.*\n)+)/.exec(help) ?? []
