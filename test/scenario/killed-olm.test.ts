@@ -1,3 +1,4 @@
+// An upgrade that is killed in each step: more than 3 s of processor time.
 import { describe } from 'vitest'
 import { okdOlm } from '../../src/simulator/olm/olm-shape.ts'
 import { drawn, survive, testDeaths } from './killed.ts'

@@ -1,3 +1,4 @@
+// Processes that get signals in the middle of an upgrade, and what resumes each: more than 3 s of processor time.
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type Lease, Leases } from '../../../src/lib/kube/kinds/core-kinds.ts'
 import { type KubeVirt, KubeVirts } from '../../../src/lib/kube/kinds/kubevirt-kinds.ts'

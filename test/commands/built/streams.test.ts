@@ -1,3 +1,4 @@
+// Processes at pipes that close and disks that are full: more than 3 s of processor time.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { kvup } from '../in-process.ts'
 import { paste, startKvup } from './program.ts'

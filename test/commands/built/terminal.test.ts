@@ -1,3 +1,4 @@
+// Processes on a terminal that watch whole upgrades: more than 3 s of processor time.
 import { execFileSync } from 'node:child_process'
 import { stripVTControlCharacters } from 'node:util'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'

@@ -1,3 +1,4 @@
+// Processes that get signals while the API server is away: more than 3 s of processor time.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { kvup, paste } from '../in-process.ts'
 import { type Live, startKvup } from './program.ts'

@@ -1,3 +1,4 @@
+// Several clusters are upgraded one after the other, once by the lines of a shell: more than 3 s of processor time.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
