@@ -49,7 +49,7 @@ const cursor = (screen: string) =>
   screen.lastIndexOf(shown) > screen.lastIndexOf(hidden) ? 'shown' : 'hidden'
 
 describe.skipIf(!hasScript())(`on a terminal (${reason})`, () => {
-  test.each([80, 40, 20])(
+  test.each([80, 20])(
     'manner 27: %i columns: drawn in place, never wider, and the cursor is given back',
     async (columns) => {
       const terminal = await onTerminal([...upgrade, '--yes'], columns)
