@@ -1,3 +1,4 @@
+// Every command that prints what others wrote, by each format and width: more than 3 s of processor time.
 import { describe, expect, test } from 'vitest'
 import { configMapJournal } from '../../src/lib/engine/journal-config-map.ts'
 import { blocked } from '../../src/lib/kube/errors.ts'

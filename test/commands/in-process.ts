@@ -59,11 +59,8 @@ export async function kvup(argv: readonly string[], setting: Setting = {}): Prom
     ),
   }
   globalThis.process = seen
-  const back = real.cwd()
-  if (setting.cwd !== undefined) real.chdir(setting.cwd)
   const run = played.run(own, () => main(argv, own as unknown as typeof real))
   const code = await Promise.race([run, left])
-  if (setting.cwd !== undefined) real.chdir(back)
   events.emit('exit', code)
   return { code, signal: null, ...said, ms: performance.now() - began }
 }

@@ -6,7 +6,7 @@ import { reportView } from '../../src/lib/output/views/upgrade/upgrade-report.ts
 import type { UpgradeReport } from '../../src/lib/upgrade/upgrade-report.ts'
 import { readSchema, validate } from '../lib/docs/json-schema.ts'
 import { eusRunOn, small418 } from './eus/window-stage.ts'
-import { byTag, play, type Stage } from './stage.ts'
+import { byTag, briefly as play, type Stage } from './stage.ts'
 
 const schemas = new Map(
   readdirSync('docs/schema')

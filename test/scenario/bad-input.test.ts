@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { KubeVirts } from '../../src/lib/kube/kinds/kubevirt-kinds.ts'
 import { ApiError } from '../../src/lib/kube/errors.ts'
-import { byManifest, byTag, play } from './stage.ts'
+import { byManifest, byTag, briefly as play } from './stage.ts'
 
 const cases = [
   { name: 'a downgrade', shape: byManifest, to: 'v1.8.3', code: 3, reason: 'downgrade', method: 'image-tag' },

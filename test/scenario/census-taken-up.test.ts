@@ -12,7 +12,7 @@ import { runningAhead } from './laptop.ts'
 import { migrate, restarted } from './machines.ts'
 import { mortal } from './mortal-cluster.ts'
 import { all, along, inFolder, isToldToRestart, onePointFive, store, stuck } from './path.ts'
-import { byTag, minute, play, second, type Stage } from './stage.ts'
+import { byTag, minute, briefly as play, second, type Stage } from './stage.ts'
 
 const oneVm = { ...byTag, vms: [{ name: 'web-1' }] }
 const twoHops = {

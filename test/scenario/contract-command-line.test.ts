@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { check, type CheckOptions } from '../../src/commands/check/check.ts'
-import { byManifest, byTag, minute, play, second, type Stage } from './stage.ts'
+import { byManifest, byTag, minute, briefly as play, second, type Stage } from './stage.ts'
 
 /** A slow update of somebody else, with components that carry it already. */
 async function halfWay(stage: Stage): Promise<void> {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { isWrite } from '../../src/simulator/api/api-request.ts'
-import { byManifest, byTag, play, type Stage } from './stage.ts'
+import { byManifest, byTag, briefly as play, type Stage } from './stage.ts'
 
 const lifted = { ...byTag, version: 'v1.8.4', operator: 'v1.8.4' } as const
 const cases = [

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { interrupted } from '../../src/lib/kube/errors.ts'
-import { byTag, play, second, type Stage } from './stage.ts'
+import { byTag, briefly as play, second, type Stage } from './stage.ts'
 
 const noteKey = 'kvup.io/saved-workload-updates'
 

@@ -3,7 +3,7 @@ import { isWrite } from '../../src/simulator/api/api-request.ts'
 import type { Clock } from '../../src/lib/kube/clock.ts'
 import { Leases } from '../../src/lib/kube/kinds/core-kinds.ts'
 import { Killed, mortal } from './mortal-cluster.ts'
-import { byManifest, byTag, play, second, type Stage } from './stage.ts'
+import { byManifest, byTag, briefly as play, second, type Stage } from './stage.ts'
 
 const lease = { name: 'kvup', namespace: 'kubevirt' }
 

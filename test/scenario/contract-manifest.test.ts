@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { ClusterRoles } from '../../src/lib/kube/kinds/extension-kinds.ts'
 import { asYaml } from '../../src/lib/manifests/apply-manifest.ts'
 import type { KubeObject } from '../../src/lib/kube/object.ts'
-import { byManifest, play, type Stage } from './stage.ts'
+import { byManifest, briefly as play, type Stage } from './stage.ts'
 
 const backup = { backup: 'before.yaml' } as const
 

@@ -6,7 +6,7 @@ import { okdOlm } from '../../src/simulator/olm/olm-shape.ts'
 import { type Right, rightsOf, type RoleName } from '../../src/lib/upgrade/role-rights.ts'
 import { rolesFor } from '../../src/lib/upgrade/roles.ts'
 import { grantTo } from './granted.ts'
-import { byManifest, byTag, play, type Stage } from './stage.ts'
+import { byManifest, byTag, briefly as play, type Stage } from './stage.ts'
 
 const user = 'jane'
 const byOlm = {

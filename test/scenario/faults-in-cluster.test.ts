@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { type Event, Events } from '../../src/lib/kube/kinds/core-kinds.ts'
 import { DaemonSets, Pods } from '../../src/lib/kube/kinds/workload-kinds.ts'
 import type { OperatorFaults } from '../../src/simulator/virt-operator/virt-operator-context.ts'
-import { byManifest, byTag, minute, play, second, type Stage } from './stage.ts'
+import { byManifest, byTag, minute, briefly as play, second, type Stage } from './stage.ts'
 
 const shape = { ...byTag, workers: 2 } as const
 
@@ -34,7 +34,7 @@ describe.for(cases)('fault: $name', ({ faults, names, late }) => {
   test('is named, ends in exit 4 with the loan open and the ways on, and the next run heals it', async () => {
     await play(shape, async (stage) => {
       stage.later(second, () => stage.simulated.faults.set(faults))
-      const ended = await stage.upgrade('v1.8.4', { timeout: '15m' })
+      const ended = await stage.upgrade('v1.8.4', { timeout: '5m' })
       expect(ended.code).toBe(4)
       for (const name of names) expect(ended.error?.message).toMatch(name)
       expect(ended.text).toContain('kvup workloads resume-updates')

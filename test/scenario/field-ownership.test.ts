@@ -8,7 +8,7 @@ import { eusAbortOn, eusRunOn, small418 } from './eus/window-stage.ts'
 import { hyperConvergeds, storedOwner } from './settings-owners.ts'
 import type { ApplyOptions, Writer } from '../../src/lib/kube/cluster.ts'
 import { ApiError } from '../../src/lib/kube/errors.ts'
-import { byManifest, byTag, play, type Stage } from './stage.ts'
+import { byManifest, byTag, briefly as play, type Stage } from './stage.ts'
 
 const writerWith = (writer: Writer, jsonPatch: Writer['jsonPatch']): Writer => ({
   create: (kind, object) => writer.create(kind, object),

@@ -7,7 +7,7 @@ import {
 import { forecast } from '../../src/commands/workloads/run-forecast.ts'
 import type { ForecastItem } from '../../src/lib/vms/forecast/vm-forecast.ts'
 import type { VmShape } from '../../src/simulator/vm-shape.ts'
-import { byTag, minute, play, type Stage } from './stage.ts'
+import { byTag, minute, briefly as play, type Stage } from './stage.ts'
 
 /** Each worker has 64 Gi. */
 const pools = { common: [1, 2, 3, 4], silver: [5, 6], gold: [7, 8] } as const

@@ -7,7 +7,7 @@ import { coveredBy, type Seal, sealPlan } from '../../src/lib/engine/sealed-plan
 import type { VmShape } from '../../src/simulator/vm-shape.ts'
 import { ApiError } from '../../src/lib/kube/errors.ts'
 import { Killed, mortal } from './mortal-cluster.ts'
-import { byTag, minute, play, second, type Stage } from './stage.ts'
+import { byTag, minute, briefly as play, second, type Stage } from './stage.ts'
 
 const wait = { waitWorkloads: true } as const
 const three = { ...byTag, workers: 3 } as const

@@ -97,7 +97,7 @@ test.each(Object.entries(procedures))(
       expect(stage.writes(mark)).toEqual([])
       for (const id of changes) {
         const first = stopOf(await run(stage, { pauseBefore: [id] }))?.step
-        await stage.until(60 * minute)
+        await stage.until(15 * minute)
         const again = await run(stage, { pauseBefore: [id] })
         expect([id, first]).toEqual([id, id])
         // At the last release of a path the step has no release in its name any more.

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import type { RunEvent } from '../../src/lib/engine/step.ts'
 import { stopAt } from './interrupted.ts'
 import { brief, expectEnd, isEvery } from './killed.ts'
-import { byManifest, byTag, type Ended, play, second, type Stage } from './stage.ts'
+import { byManifest, byTag, type Ended, briefly as play, second, type Stage } from './stage.ts'
 
 const procedures = [
   {

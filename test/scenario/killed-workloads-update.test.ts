@@ -26,7 +26,7 @@ const command: Command = (stage, terminal) => stage.update(options, terminal)
 test('killed behind one of its writes and run again elsewhere, each VM is moved once and nothing stays borrowed', async () => {
   const deaths = await deathsOf(started, command)
   expect(deaths.written.length).toBeGreaterThan(12)
-  for (const [, [death]] of drawnWrites(deaths, 5))
+  for (const [, [death]] of drawnWrites(deaths, 3))
     await started(async (stage) => {
       await kill(stage, command, death as Death)
       const resumed = await stage.update(options, { host: 'other' })

@@ -96,12 +96,20 @@ export function shuffled<T>(items: Iterable<T>, nameOf: (item: T) => string): T[
   return [...items].toSorted((a, b) => key(a).localeCompare(key(b)))
 }
 
-/** So many of its worlds, drawn by the seed, that there is a death in each step around a read, and one around a write. */
-export function drawn({ deaths, places }: Deaths): [World, Death[]][] {
+/**
+ * So many of its worlds, drawn by the seed, that there is a death in each step around a read, and one around a write. `each` step: one in
+ * each, around a write where it has any; a read leaves what the write before it left, only later.
+ */
+export function drawn({ deaths, places }: Deaths, each: 'call' | 'step' = 'call'): [World, Death[]][] {
   if (isEvery) return [...deaths]
   const met = new Set<string>()
-  const chosen = shuffled(deaths.keys(), (world) => world).filter((world) => {
-    const fresh = [...(places.get(world) ?? [])].filter((place) => !met.has(place))
+  const placesOf = (world: World) => [...(places.get(world) ?? [])]
+  const worlds = shuffled(deaths.keys(), (world) => world)
+  const writes =
+    each === 'step' ? worlds.filter((world) => placesOf(world).some((one) => one.endsWith(': write'))) : []
+  const chosen = [...new Set([...writes, ...worlds])].filter((world) => {
+    const all = placesOf(world).map((place) => (each === 'step' ? place.replace(/: \w+$/u, '') : place))
+    const fresh = all.filter((place) => !met.has(place))
     for (const place of fresh) met.add(place)
     return fresh.length > 0
   })

@@ -6,7 +6,7 @@ import { VirtualMachineInstances, VirtualMachines } from '../../src/lib/kube/kin
 import { Killed, mortal } from './mortal-cluster.ts'
 import { eusRunOn, twoWorkers418 } from './eus/window-stage.ts'
 import { restarted } from './machines.ts'
-import { byTag, minute, play, second, type Stage } from './stage.ts'
+import { byTag, minute, briefly as play, second, type Stage } from './stage.ts'
 
 const vms = ['gone', 'again', 'down', 'well'].map((name) => ({
   name,

@@ -7,7 +7,7 @@ import { readSchema, validate } from '../lib/docs/json-schema.ts'
 import type { HistoryDocument } from '../../src/lib/output/views/history.ts'
 import { runText } from '../lib/run-text.ts'
 import { withVms } from './measured-stage.ts'
-import { play, second, type Stage } from './stage.ts'
+import { briefly as play, second, type Stage } from './stage.ts'
 
 const rehearsal = {
   kind: 'Rehearsal',

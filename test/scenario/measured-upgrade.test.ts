@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { history } from '../../src/commands/history.ts'
 import type { HistoryDocument } from '../../src/lib/output/views/history.ts'
 import { creates, availabilityOf, probeOf, virtApiAway, withVms } from './measured-stage.ts'
-import { play, second } from './stage.ts'
+import { briefly as play, second } from './stage.ts'
 import { outdated } from './updates.ts'
 
 const rateOf = ({ calls, seconds }: { calls: number; seconds: number }) => calls / (seconds / 60)

@@ -31,10 +31,14 @@ class Played {
   /** What is wrong with a printed line, and after which command. */
   readonly wrong: string[] = []
   readonly #pasted = new Set<string>()
+  readonly #failed = new Map<string, string>()
+  /** These are run anyway. */
+  readonly #looks: ReadonlySet<string>
 
-  constructor(simulated: SimulatedCluster, place: Place) {
+  constructor(simulated: SimulatedCluster, place: Place, looks: readonly string[][]) {
     this.simulated = simulated
     this.place = place
+    this.#looks = new Set(looks.filter(isRead).map((argv) => `kvup ${argv.join(' ')}`))
   }
 
   /** Runs a command, and holds every line that it printed against what a line has to be. */
@@ -50,6 +54,9 @@ class Played {
         this.wrong.push(
           `${why}: ${line.command}${line.says && `   # ${line.says}`} (printed by kvup ${argv.join(' ')})`,
         )
+    const command = `kvup ${argv.join(' ')}`
+    if (this.#looks.has(command) && !hasDoneItsWork(argv, code))
+      this.#failed.set(command, `exit ${code}, ${err}`)
     return { code, lines }
   }
 
@@ -58,13 +65,22 @@ class Played {
     for (const { command } of lines) {
       if (this.#pasted.has(command)) continue
       this.#pasted.add(command)
+      if (this.#looks.has(command)) continue
       const why = await this.#refusal(command).catch((error: Error) => error.message)
       if (why !== undefined) this.wrong.push(`${why}: ${command}`)
     }
   }
 
+  /** Of the looks that were printed as well. */
+  judgeLooks(): void {
+    for (const [command, why] of this.#failed)
+      if (this.#pasted.has(command)) this.wrong.push(`${why}: ${command}`)
+  }
+
   /** The cluster has changed: what was right before may be wrong. */
   forget(): void {
+    this.judgeLooks()
+    this.#failed.clear()
     this.#pasted.clear()
   }
 
@@ -86,8 +102,7 @@ class Played {
     // Where the line needs no manifest one that is named is refused, or it would take a newer operator back.
     const isTooMuch = manifest.length > 0 && (ended.code === 2 || /\(operator-goes-back[,)]/u.test(ended.err))
     const { code, err } = isTooMuch ? await runText(argv, this.place) : ended
-    // A check that finds what stands in the way has done its work, and so has a plan.
-    if (code === 0 || (code === 3 && (argv[0] === 'check' || argv[1] === 'plan'))) return undefined
+    if (hasDoneItsWork(argv, code)) return undefined
     const [error = '', id = ''] = /^error: .*?(?:\((?<id>[a-z-]+)(?:, [a-z-]+)*\))?$/mu.exec(err) ?? []
     // A dry run is refused as the run is, and the refusal names the risk and what helps instead.
     const resumes = argv[0] === 'workloads' && ['restore', 'resume-updates'].includes(argv[1] ?? '')
@@ -103,6 +118,10 @@ class Played {
     return id !== '' && new RegExp(`\\b${id}\\)?$`, 'mu').test(out)
   }
 }
+
+/** A check that finds what stands in the way has done its work, and so has a plan. */
+const hasDoneItsWork = ([first, second]: readonly string[], code: number): boolean =>
+  code === 0 || (code === 3 && (first === 'check' || second === 'plan'))
 
 /** As a person would who has the manifest at hand: no test fetches one. */
 function manifestFor(argv: readonly string[], { files = {} }: Place): string[] {
@@ -139,7 +158,7 @@ async function played(scenario: Scenario): Promise<Played> {
     ...(openshift && { 'graph.json': servedGraph(openshift) }),
     ...(olm && { 'catalog.yaml': servedCatalog(olm, undefined) }),
   }
-  return new Played(simulated, { cluster: simulated.cluster(), clock, files })
+  return new Played(simulated, { cluster: simulated.cluster(), clock, files }, looksAt(scenario))
 }
 
 /** What the scenario is about, as it is typed. */
@@ -173,10 +192,25 @@ function looksAt(scenario: Scenario): string[][] {
   ]
 }
 
-/** Before its own line is typed such a cluster was looked at already. */
+/** Before something rolls nothing is seen of these. */
+const ofNewPods = new Set([
+  'unpullable',
+  'denied',
+  'crashing',
+  'unschedulable',
+  'blipAfterReady',
+  'moreHandlerRolls',
+])
+
+/** Before its own line is typed such a cluster, of whatever size, was looked at already. */
 const looked = new Set<string>()
-function isFirstOf({ cluster, faults }: Scenario): boolean {
-  const shape = JSON.stringify([cluster, faults])
+function isFirstOf({ cluster, faults = {} }: Scenario): boolean {
+  const { kubernetes: _, workers: __, vms, openshift, ...rest } = cluster
+  const shape = JSON.stringify([
+    Object.keys(rest).toSorted(),
+    [typeof vms, openshift?.flavour],
+    Object.entries(faults).filter(([name]) => !ofNewPods.has(name)),
+  ])
   const isFirst = !looked.has(shape)
   looked.add(shape)
   return isFirst
@@ -192,6 +226,7 @@ describe.each(scenarios.map((scenario) => [scenario.name, scenario] as const))('
       cluster.forget()
       await cluster.paste(lines)
       for (const argv of looksAt(scenario)) await cluster.paste((await cluster.run(argv)).lines)
+      cluster.judgeLooks()
       expect(cluster.wrong).toEqual([])
     } finally {
       await cluster.simulated.stop()

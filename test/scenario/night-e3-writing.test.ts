@@ -8,7 +8,7 @@ import { onHyperConverged, untilWritable } from '../../src/lib/vms/strategy/sett
 import { KubeVirts } from '../../src/lib/kube/kinds/kubevirt-kinds.ts'
 import { denying } from './eus/denying-cluster.ts'
 import { lying } from './eus/lying-reader.ts'
-import { minute, play, type Stage } from './stage.ts'
+import { minute, briefly as play, type Stage } from './stage.ts'
 
 const okd = { methods: ['LiveMigrate'], workers: 1, controlPlanes: 1, olm: okdOlm() }
 const of118 = { ...okd, olm: okdOlm({ installed: '1.18.1', channel: 'stable-v1.18' }) }

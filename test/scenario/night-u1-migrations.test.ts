@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { instance, migrate, migration, touchInstance } from './machines.ts'
-import { byTag, minute, play, type Stage } from './stage.ts'
+import { byTag, minute, briefly as play, type Stage } from './stage.ts'
 
 const web = [{ name: 'web-1' }] as const
 const slow = [{ name: 'web-1', migration: '60s' }] as const

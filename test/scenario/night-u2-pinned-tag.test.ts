@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { interrupted } from '../../src/lib/kube/errors.ts'
-import { byTag, play, type Stage } from './stage.ts'
+import { byTag, briefly as play, type Stage } from './stage.ts'
 
 const small = { workers: 1, controlPlanes: 1, methods: ['LiveMigrate'] } as const
 /** The tag says what the operator does anyway. */

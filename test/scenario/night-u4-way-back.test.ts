@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { explanations } from '../../src/lib/checks/explanations.ts'
 import { CustomResourceDefinitions } from '../../src/lib/kube/kinds/extension-kinds.ts'
 import { migrate, migration } from './machines.ts'
-import { byTag, minute, play, type Stage } from './stage.ts'
+import { byTag, minute, briefly as play, type Stage } from './stage.ts'
 
 const twoWorkers = { ...byTag, workers: 2 } as const
 const toV19 = { ...twoWorkers, version: 'v1.8.4', operator: 'v1.9.0' } as const

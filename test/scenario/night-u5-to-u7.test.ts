@@ -10,7 +10,7 @@ import {
 import { ApiError } from '../../src/lib/kube/errors.ts'
 import { tryVmCreation } from '../../src/lib/upgrade/upgrade-report.ts'
 import { instance } from './machines.ts'
-import { byManifest, byTag, play, type Stage } from './stage.ts'
+import { byManifest, byTag, briefly as play, type Stage } from './stage.ts'
 
 test('U5 a temporary webhook that is left behind is a finding', async () => {
   await play(byTag, async (stage) => {

@@ -1,3 +1,4 @@
+// An upgrade for each odd release: more than 3 s of processor time.
 import { describe, expect, test } from 'vitest'
 import {
   type DaemonSet,

@@ -1,3 +1,4 @@
+// Updates of a whole platform under each of its faults: more than 3 s of processor time.
 import { expect, test } from 'vitest'
 import { ClusterVersions, MachineConfigPools } from '../../src/lib/kube/kinds/openshift-kinds.ts'
 import { ocpOlm } from '../../src/simulator/olm/olm-shape.ts'
@@ -61,7 +62,7 @@ const rows: Readonly<Record<string, Row>> = {
   'slowOperators: slower than usual is no failure, and an operator hop waits for the platform': {
     faults: { slowOperators: ['etcd'] },
     updating: true,
-    after: 60 * minute,
+    after: 40 * minute,
     status: /expected: slower than usual, not failed\n +waits for etcd/u,
     upgrade: {
       code: 4,
@@ -76,14 +77,14 @@ const rows: Readonly<Record<string, Row>> = {
   'undrainableNodes: the pool is degraded, the node named; the master pool is through': {
     faults: { undrainableNodes: ['worker-0'] },
     updating: true,
-    after: 300 * minute,
+    after: 120 * minute,
     status: /pool worker +x degraded: .*\n +Node worker-0 is reporting: "failed to drain node: worker-0/u,
     upgrade: goesOn,
   },
   'lostNodes: the pool does not get further, and virt-handler could not roll there': {
     faults: { lostNodes: ['worker-0'] },
     updating: true,
-    after: 300 * minute,
+    after: 120 * minute,
     status: /pool worker +> updating: /u,
     upgrade: {
       code: 3,
@@ -98,7 +99,7 @@ const rows: Readonly<Record<string, Row>> = {
   'rebootTime: it costs time, and the master pool is up to date in the end': {
     faults: { rebootTime: 40 * minute },
     updating: true,
-    after: 300 * minute,
+    after: 200 * minute,
     status: /pool master +\+ healthy: 1 of 1 updated/u,
     upgrade: goesOn,
   },

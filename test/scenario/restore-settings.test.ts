@@ -3,7 +3,7 @@ import { whatOf } from '../../src/lib/engine/overrides.ts'
 import { history } from '../../src/commands/history.ts'
 import { playLent, lentFields, run } from './eus/lending-window.ts'
 import { all, along, onePointFive, store } from './path.ts'
-import { byTag, play, type Stage } from './stage.ts'
+import { byTag, briefly as play, type Stage } from './stage.ts'
 
 const openIds = async (stage: Stage) => (await stage.journal.overrides()).map(({ id }) => id)
 const first = 'no VM, no data and no version'

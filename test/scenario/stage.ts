@@ -90,9 +90,11 @@ export class Stage {
   readonly files = new Map<string, string>()
   /** Every state that the KubeVirt CR was in since the play began. */
   readonly film: Frame[] = []
+  readonly #defaults: UpgradeOptions
   #pids = 100
 
-  constructor(clock: SimClock, simulated: SimulatedCluster) {
+  constructor(clock: SimClock, simulated: SimulatedCluster, typed: Partial<UpgradeOptions> = {}) {
+    this.#defaults = { ...defaults, ...typed }
     this.clock = clock
     this.simulated = simulated
     this.api = new ApiFaults(simulated.store)
@@ -113,7 +115,7 @@ export class Stage {
   async upgrade(to: string | undefined, options: Partial<UpgradeOptions> = {}, terminal: Terminal = {}) {
     if (to !== undefined) this.files.set(`${to}.yaml`, asYaml(this.simulated.operatorManifest(to)))
     const typed: UpgradeOptions = {
-      ...defaults,
+      ...this.#defaults,
       ...(to !== undefined && { to }),
       ...(to !== undefined && (await this.#wantsManifest(to, options)) && { manifest: `${to}.yaml` }),
       ...options,
@@ -128,7 +130,7 @@ export class Stage {
   /** `kvup plan`, and the file that its YAML would be. */
   async plan(to: string, options: Partial<PlanOptions> = {}, terminal: Terminal = {}): Promise<Ended> {
     this.files.set(`${to}.yaml`, asYaml(this.simulated.operatorManifest(to)))
-    const { timeout: _, pauseBefore: __, ...flags } = defaults
+    const { timeout: _, pauseBefore: __, ...flags } = this.#defaults
     const typed: PlanOptions = {
       ...flags,
       to,
@@ -388,16 +390,23 @@ export const byManifest = {
   controlPlanes: 1,
 } as const satisfies Partial<Simulation>
 
-/** Sets a cluster up, lets the test play on it, and takes it down. */
+/** Sets a cluster up, lets the test play on it, and takes it down. `typed`: with every upgrade that says nothing else. */
 export async function play(
   shape: Omit<Simulation, 'clock'>,
   act: (stage: Stage) => Promise<void>,
+  typed?: Partial<UpgradeOptions>,
 ): Promise<void> {
   const clock = new SimClock()
-  const stage = new Stage(clock, await simulate({ ...shape, clock }))
+  const stage = new Stage(clock, await simulate({ ...shape, clock }), typed)
   try {
     await act(stage)
   } finally {
     await stage.stop()
   }
 }
+
+/** For whom it is nothing how long an upgrade stays good: every simulated second costs. */
+export const briefly = (
+  shape: Omit<Simulation, 'clock'>,
+  act: (stage: Stage) => Promise<void>,
+): Promise<void> => play(shape, act, { stableFor: '5s' })

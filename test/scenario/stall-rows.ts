@@ -28,6 +28,8 @@ export interface StallRow {
 
 const three = { ...byTag, workers: 3 } as const
 const short = ['--timeout', '3m'] as const
+/** Held up by what may heal they are stalled after two minutes. */
+const held = ['--timeout', '5m'] as const
 /** Stalled without a word takes ten minutes. */
 const long = ['--timeout', '13m'] as const
 
@@ -137,7 +139,7 @@ export const stallRows: Readonly<Record<string, readonly StallRow[]>> = {
       ...tag,
       name: 'no node takes a pod',
       on: inCluster({ unschedulable: '^virt-api-' }),
-      flags: long,
+      flags: held,
       says: [/pod virt-api-\S+ finds no node: 0\/4 nodes are available: 4 Insufficient memory/],
       prints: [/^kubectl -n kubevirt describe pod virt-api-/],
     },
@@ -146,7 +148,7 @@ export const stallRows: Readonly<Record<string, readonly StallRow[]>> = {
     {
       ...tag,
       name: 'nodes are lost on the way',
-      flags: long,
+      flags: held,
       on: later(15 * second, inCluster({ notReady: ['worker-2', 'worker-3'] })),
       says: [/nodes worker-2 and worker-3 are NotReady, and virt-handler waits for them/],
       prints: [/^kubectl describe node worker-2$/],
@@ -167,7 +169,7 @@ export const stallRows: Readonly<Record<string, readonly StallRow[]>> = {
     {
       ...tag,
       name: 'a quota is used up',
-      flags: long,
+      flags: held,
       on: inCluster({ quota: 'kubevirt' }),
       says: [
         /pods of the install strategy cannot be created: the ResourceQuota pods is used up \(requested: pods=1/,
@@ -191,7 +193,7 @@ export const stallRows: Readonly<Record<string, readonly StallRow[]>> = {
     {
       ...tag,
       name: 'virt-operator hangs',
-      flags: long,
+      flags: held,
       on: inCluster({ stopped: true }),
       says: [
         /STALLED for [^:]+: virt-operator is gone or stuck: its leader virt-operator-\S+ did not renew its Lease within 30 s/,
@@ -268,7 +270,7 @@ export const stallRows: Readonly<Record<string, readonly StallRow[]>> = {
     {
       ...tag,
       name: 'a policy lets no pod be made',
-      flags: long,
+      flags: held,
       on: inApi({
         is: 'webhook-refuses',
         resource: 'pods',

@@ -10,7 +10,7 @@ import {
   VirtualMachines,
 } from '../../src/lib/kube/kinds/kubevirt-kinds.ts'
 import { unpack } from '../../src/lib/vms/census/saved-census.ts'
-import { byManifest, byTag, minute, play, second, type Stage } from './stage.ts'
+import { byManifest, byTag, minute, briefly as play, second, type Stage } from './stage.ts'
 
 /** It says that nothing ran. */
 function plant({ simulated: { store }, home, kubevirt, now }: Stage): void {

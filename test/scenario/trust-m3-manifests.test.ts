@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { KubeObject } from '../../src/lib/kube/object.ts'
 import { asYaml } from '../../src/lib/manifests/apply-manifest.ts'
-import { byManifest, play, type Stage } from './stage.ts'
+import { byManifest, briefly as play, type Stage } from './stage.ts'
 
 type Json = Record<string, unknown>
 /** Changes the objects of a genuine manifest, or adds some. */

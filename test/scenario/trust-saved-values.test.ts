@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { type ConfigMap, ConfigMaps } from '../../src/lib/kube/kinds/core-kinds.ts'
 import type { Override } from '../../src/lib/engine/journal.ts'
-import { byManifest, byTag, play, second, type Stage } from './stage.ts'
+import { byManifest, byTag, briefly as play, second, type Stage } from './stage.ts'
 
 /** Findings H1 and L3 of an audit: what anybody but the caller can write is evidence, never an order. */
 const place = { name: 'kvup-journal', namespace: 'kubevirt' }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { byManifest, byTag, minute, play, type Stage } from './stage.ts'
+import { byManifest, byTag, minute, briefly as play, type Stage } from './stage.ts'
 
 const lifted = { ...byTag, version: 'v1.8.4' } as const
 const pinned = { ...byTag, version: 'v1.8.3' } as const

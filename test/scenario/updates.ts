@@ -15,9 +15,8 @@ export function outdated(
   methods: readonly string[] = [],
 ): Promise<void> {
   return play({ ...byTag, workers: 3, methods, vms }, async (stage) => {
-    expect(await stage.upgrade('v1.8.4', methods.length > 0 ? { leavePaused: true } : {})).toMatchObject({
-      code: 0,
-    })
+    const brief = { stableFor: '5s', leavePaused: methods.length > 0 }
+    expect(await stage.upgrade('v1.8.4', brief)).toMatchObject({ code: 0 })
     await act(stage)
   })
 }

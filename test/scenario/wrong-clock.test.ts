@@ -1,3 +1,4 @@
+// Each play is over sockets, once from a clock that is ahead and once from one that is behind: more than 3 s of processor time.
 import { describe, expect, test } from 'vitest'
 import { microTime } from '../../src/lib/engine/lease.ts'
 import { type Lease, Leases } from '../../src/lib/kube/kinds/core-kinds.ts'

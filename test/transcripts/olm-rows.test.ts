@@ -1,3 +1,4 @@
+// OLM is played for each row of what a real one did: more than 3 s of processor time.
 import fs from 'node:fs'
 import path from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'

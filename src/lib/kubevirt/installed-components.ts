@@ -35,7 +35,7 @@ export function isReady(pod: Pod): boolean {
  * Everything in KubeVirt's namespace that virt-operator rolls, known or not to kvup: what bears its stamps. Once KubeVirt says
  * that it is done, whoever bears them and is not in its own list of what it wrote is none of it.
  */
-export const workloads = perLook((snapshot): readonly Workload[] => {
+export const workloads = once((snapshot: UpgradeSnapshot): readonly Workload[] => {
   const all = stampedWorkloads(snapshot)
   return saysDone(snapshot.kubevirt) ? all.filter((workload) => isListed(snapshot, workload)) : all
 })
@@ -71,11 +71,11 @@ const resourceOf = { DaemonSet: 'daemonsets', Deployment: 'deployments' } as con
 const rolled: ReadonlySet<string> = new Set(Object.values(resourceOf))
 
 /** Pods of components that live, going ones included. */
-export const infraPods = perLook((snapshot): readonly Pod[] =>
+export const infraPods = once((snapshot: UpgradeSnapshot): readonly Pod[] =>
   workloads(snapshot).flatMap((workload) => podsOf(snapshot, workload)),
 )
 
-export const operatorPods = perLook(({ operator, ...snapshot }): readonly Pod[] =>
+export const operatorPods = once(({ operator, ...snapshot }: UpgradeSnapshot): readonly Pod[] =>
   operator ? podsOf(snapshot, { kind: 'Deployment', object: operator }) : [],
 )
 
@@ -88,12 +88,20 @@ export function strategyPods({ snapshot }: UpgradeSnapshot): readonly Pod[] {
 
 /** The living pods of one DaemonSet or Deployment, by who controls them and never by a label. */
 export function podsOf({ snapshot }: Pick<UpgradeSnapshot, 'snapshot'>, workload: Workload): readonly Pod[] {
+  const { pods, replicaSets } = snapshot
+  const known = owned.get(workload.object)
+  if (known?.pods === pods && known.replicaSets === replicaSets) return known.found
   const isOwned =
     workload.kind === 'DaemonSet'
       ? (pod: Pod) => isControlledBy(pod, workload.kind, workload.object)
       : ofDeployment(workload, snapshot)
-  return itemsOf(snapshot.pods).filter((pod) => isAlive(pod) && isOwned(pod))
+  const found = itemsOf(pods).filter((pod) => isAlive(pod) && isOwned(pod))
+  owned.set(workload.object, { pods, replicaSets, found })
+  return found
 }
+
+/** Asked for many times in one look, and each time the same. */
+const owned = new WeakMap<object, Pick<Snapshot, 'pods' | 'replicaSets'> & { found: readonly Pod[] }>()
 
 /** Where no ReplicaSet was seen, the owner is told by its name, which is the Deployment's and the pod's template hash. */
 function ofDeployment({ object }: Workload, { replicaSets }: Snapshot): (pod: Pod) => boolean {
@@ -165,28 +173,28 @@ interface Stamped {
 }
 
 /** When something last moved among the components, their pods, the operator, the Job and the CR's conditions. RFC 3339. */
-export const lastChange = perLook((observed): string | undefined => {
+export const lastChange = once((observed: UpgradeSnapshot): string | undefined => {
   const { snapshot, kubevirt, operator } = observed
   const pods = [...infraPods(observed), ...operatorPods(observed), ...strategyPods(observed)]
   return latest([
-    ...pods.flatMap(podTimes),
+    ...pods.map(podChange),
     ...itemsOf(snapshot.replicaSets)
       .filter(isKubeVirts(observed))
       .map((set) => set.metadata.creationTimestamp),
     ...itemsOf(snapshot.jobs).flatMap((job) => [job.metadata.creationTimestamp, job.status?.completionTime]),
-    ...workloads(observed).flatMap(({ object }) => written(object)),
-    ...(operator ? written(operator) : []),
+    ...workloads(observed).map(({ object }) => written(object)),
+    operator && written(operator),
     ...(kubevirt.status?.conditions ?? []).map((c) => c.lastTransitionTime),
     ...specTimes(kubevirt),
   ])
 })
 
-/** Asked for many times in one look, and each time the same. */
-function perLook<T>(work: (look: UpgradeSnapshot) => T): (look: UpgradeSnapshot) => T {
-  const known = new WeakMap<UpgradeSnapshot, { is: T }>()
-  return (look) => {
-    const found = known.get(look) ?? { is: work(look) }
-    known.set(look, found)
+/** Asked for many times of one look, or of an object in many looks, and each time the same. */
+function once<T extends object, Answer>(work: (of: T) => Answer): (of: T) => Answer {
+  const known = new WeakMap<T, { is: Answer }>()
+  return (of) => {
+    const found = known.get(of) ?? { is: work(of) }
+    known.set(of, found)
     return found.is
   }
 }
@@ -201,15 +209,14 @@ function isKubeVirts(snapshot: UpgradeSnapshot): (set: KubeObject) => boolean {
   return ({ metadata }) => metadata.ownerReferences?.some(({ uid }) => uids.has(uid)) ?? false
 }
 
-function podTimes({ metadata, status }: Pod): (string | undefined)[] {
-  const conditions = (status?.conditions ?? []).map((c) => c.lastTransitionTime)
-  return [metadata.creationTimestamp, ...conditions]
-}
+const podChange = once(({ metadata, status }: Pod) =>
+  latest([metadata.creationTimestamp, ...(status?.conditions ?? []).map((c) => c.lastTransitionTime)]),
+)
 
 /** managedFields tell the last write of each manager, status included. */
-function written({ metadata }: KubeObject): (string | undefined)[] {
-  return [metadata.creationTimestamp, ...(metadata.managedFields ?? []).map((field) => field.time)]
-}
+const written = once(({ metadata }: KubeObject) =>
+  latest([metadata.creationTimestamp, ...(metadata.managedFields ?? []).map((field) => field.time)]),
+)
 
 /** Of the CR only the spec: its status is rewritten while workloads are counted. */
 function specTimes({ metadata }: KubeObject): (string | undefined)[] {

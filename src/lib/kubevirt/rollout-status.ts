@@ -92,12 +92,30 @@ export function assessRollout(
   at: Date,
   lastLines: readonly LastLine[] = [],
 ): RolloutStatus {
+  return judgedLook(lookOver(snapshot, at, lastLines))
+}
+
+/** The same where nothing is missing; undefined elsewhere, for who then reads what the causes need: `explainedStatus`. */
+export function assessHealthy(snapshot: Snapshot, at: Date): RolloutStatus | undefined {
+  const look = lookOver(snapshot, at, [])
+  return look.open.length === 0 ? judgedLook(look) : undefined
+}
+
+interface Look extends Parts {
+  observed: UpgradeSnapshot
+  open: readonly Gap[]
+}
+
+function lookOver(snapshot: Snapshot, at: Date, lastLines: readonly LastLine[]): Look {
   const { kubevirt, deployment } = theInstallation(snapshot)
   const observed: UpgradeSnapshot = { snapshot, kubevirt, operator: deployment, at, lastLines }
   const operator = assessOperator(observed)
-  const job = strategyJob(observed)
-  const rolled = assessComponents(observed)
-  const open = gaps(observed, { components: rolled, operator, strategyJob: job })
+  const parts = { components: assessComponents(observed), operator, strategyJob: strategyJob(observed) }
+  return { ...parts, observed, open: gaps(observed, parts) }
+}
+
+function judgedLook({ observed, open, operator, components: rolled, strategyJob: job }: Look): RolloutStatus {
+  const { kubevirt, at } = observed
   const found = open.length === 0 ? [] : causes(observed)
   const judged = judge(observed, { open, why: found, operator })
   const why = explained(judged, { found, open }, observed)

@@ -15,6 +15,14 @@ export interface Version {
 /** The version as the cluster or an image tag gives it; undefined where that is no release (`devel`, a digest). */
 export function versionOf(text: string | undefined): Version | undefined {
   if (text === undefined || !/^v?\d/.test(text) || text.includes('+')) return undefined
+  if (!read.has(text)) read.set(text, versionIn(text))
+  return read.get(text)
+}
+
+/** Every look asks for the same few. */
+const read = new Map<string, Version | undefined>()
+
+function versionIn(text: string): Version | undefined {
   const parsed = parse(text)
   if (parsed === null) return undefined
   const { major, minor, patch } = parsed
@@ -52,7 +60,8 @@ export function parseVersion(text: string): Version {
 }
 
 /** By semver: a pre-release comes before its release. Negative when a is older. */
-export const compareVersions = (a: Version, b: Version): number => compare(a.text, b.text)
+export const compareVersions = (a: Version, b: Version): number =>
+  a.major - b.major || a.minor - b.minor || a.patch - b.patch || compare(a.text, b.text)
 
 /** `v1.9`. */
 export const minorOf = ({ major, minor }: Pick<Version, 'major' | 'minor'>): string => `v${major}.${minor}`

@@ -3,7 +3,12 @@ import { beingDeleted, type Installation, theInstallation } from '../kubevirt/in
 import { launcherImage, leaseWatchOf, type SilentLease } from '../kubevirt/lease-holders.ts'
 import { kubeVirtDefinitions } from '../kubevirt/stored-versions.ts'
 import { causeParts, type Snapshot, statusParts, takeSnapshot, withParts } from '../kubevirt/snapshot.ts'
-import { assessRollout, explainedStatus, type RolloutStatus } from '../kubevirt/rollout-status.ts'
+import {
+  assessHealthy,
+  assessRollout,
+  explainedStatus,
+  type RolloutStatus,
+} from '../kubevirt/rollout-status.ts'
 import type { Override } from '../engine/journal.ts'
 import { compareVersions, type Version, versionOf } from '../releases/release-versions.ts'
 import type { Clock } from '../kube/clock.ts'
@@ -132,16 +137,12 @@ export async function readRollout(
 ): Promise<ClusterRead> {
   const { ref } = owner
   const quick = await takeSnapshot(reader, statusParts, clock, ref.namespace)
-  const first = assessRollout(quick, clock.now())
-  const leases = await silentIn(quick, {
-    reader,
-    clock,
-    owner,
-    isEnd: first.verdict === 'Healthy' && mayEnd(first),
-  })
-  if (first.verdict === 'Healthy') {
+  const healthy = assessHealthy(quick, clock.now())
+  const isEnd = healthy !== undefined && mayEnd(healthy)
+  const leases = await silentIn(quick, { reader, clock, owner, isEnd })
+  if (healthy) {
     const answers = await takeAnswers(reader, ref.namespace)
-    const judged = withHealth(first, { leases, answers }, clock.now())
+    const judged = withHealth(healthy, { leases, answers }, clock.now())
     return { snapshot: quick, rolloutStatus: judged, faults: judged.why }
   }
   const snapshot = await withParts(reader, quick, causeParts)

@@ -1,3 +1,4 @@
+// The scripts of the guide in a shell, each with whole upgrades: more than 3 s of processor time.
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

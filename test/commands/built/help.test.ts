@@ -1,3 +1,4 @@
+// Every example of every help text is run: more than 3 s of processor time.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { describeTree } from '../../../build/reference/describe.ts'
 import { ocpOlm } from '../../../src/simulator/olm/olm-shape.ts'
@@ -169,23 +170,33 @@ describe('on a cluster', () => {
       )
       const lines = new Set(texts.flatMap(({ stdout }) => examplesIn(stdout)))
       expect(lines.size).toBeGreaterThan(commands.length * 1.5)
-      const here = { ...alive, cwd: alive.folder }
-      await kvup(['snapshot', '--to-file', 'cluster.ndjson.gz'], here)
+      await kvup(['snapshot', '--to-file', join(alive.folder, 'cluster.ndjson.gz')], alive)
       cpSync('test/examples/platforms/idle-4.18', join(alive.folder, 'dumps'), { recursive: true })
-      const there = { ...platform, cwd: platform.folder }
       cpSync('test/examples/platforms/idle-4.18', join(platform.folder, 'must-gather'), { recursive: true })
       writeFileSync(join(platform.folder, 'graph.json'), servedGraph(ocp418to420))
       writeFileSync(join(platform.folder, 'catalog.yaml'), servedCatalog(ocpOlm(), '4.20'))
       const files = ['--graph-file', 'graph.json', '--catalog-file', 'catalog.yaml']
       const planned = ['eus', 'plan', ...files, '--to-file', 'plan.yaml']
-      expect(await kvup(planned, there)).toMatchObject({ code: 0 })
       const ends: [string, string][] = []
-      for (const line of lines) ends.push([line, await endOf(line, isOfPlatform(line) ? there : here)])
+      const back = process.cwd()
+      try {
+        expect(await kvup(planned, inFolderOf(platform))).toMatchObject({ code: 0 })
+        for (const line of lines)
+          ends.push([line, await endOf(line, inFolderOf(isOfPlatform(line) ? platform : alive))])
+      } finally {
+        process.chdir(back)
+      }
       expect(ends.filter(([, end]) => end !== 'works')).toEqual([])
       expect([...alive.writes(), ...platform.writes()]).toEqual([])
     },
   )
 })
+
+/** Its lines name files that lie there. */
+function inFolderOf(place: Alive): Alive {
+  process.chdir(place.folder)
+  return place
+}
 
 function examplesIn(help: string): string[] {
   const [, block = ''] = /\nExamples:\n((?: {2}.*\n)+)/.exec(help) ?? []
@@ -245,7 +256,7 @@ async function endOfFleet(line: string, { folder, kubeconfig, ...alive }: Alive)
   const [context] = config.contexts
   const file = join(folder, 'fleet.kubeconfig')
   writeFileSync(file, JSON.stringify({ ...config, contexts: [{ ...context, name: 'prod-1' }] }))
-  const place = { ...alive, folder, kubeconfig: file, cwd: folder }
+  const place = { ...alive, folder, kubeconfig: file }
   if (line.endsWith(' -w')) return stopped(line.split(' ').slice(1), place)
   const { code, stderr } = await paste(line, place)
   const expected = line.startsWith('kvup fleet check') ? [0, 3] : [0]

@@ -2,7 +2,8 @@ import { mkdtempSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { bin, environment, kvup, startProcess } from './program.ts'
+import { kvup } from '../in-process.ts'
+import { bin, environment, startProcess } from './program.ts'
 import { type Alive, serveCluster } from './simulated.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'kvup-log-'))

@@ -1,3 +1,4 @@
+// Processes, and every command for each manner: more than 3 s of processor time.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'

@@ -3,7 +3,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { type AddressInfo, createServer as createSocket, type Server } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { kvup, type Setting } from './program.ts'
+import { kvup } from '../in-process.ts'
+import { kvup as installed, type Setting } from './program.ts'
 import { type Alive, serveCluster } from './simulated.ts'
 
 let alive: Alive
@@ -61,29 +62,40 @@ const login = (script: string) => ({
 /** Half a second is its patience, a second what a person may wait; the rest is for a machine that is busy with other tests. */
 const longest = 2500
 
-async function complete(line: string, setting: Setting) {
-  const { code, stdout, stderr, ms } = await kvup(['__complete', '--', ...line.split(' ')], setting)
+/** `isInstalled`: a process of its own, which ends as well. */
+type Place = Setting & { isInstalled?: true }
+
+async function complete(line: string, setting: Place) {
+  const run = setting.isInstalled ? installed : kvup
+  const { code, stdout, stderr, ms } = await run(['__complete', '--', ...line.split(' ')], setting)
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   expect(stdout).toMatch(/^:[04]\n$/m)
   expect(ms).toBeLessThan(longest)
   return stdout.split('\n').flatMap((row) => (/^(:|$)/.test(row) ? [] : [row]))
 }
 
-const values = async (line: string, setting: Setting) =>
+const values = async (line: string, setting: Place) =>
   (await complete(line, setting)).map((row) => row.split('\t')[0])
 
-const broken: readonly (readonly [what: string, setting: () => Setting])[] = [
+const broken: readonly (readonly [what: string, setting: () => Place])[] = [
   ['no kubeconfig', () => ({})],
   ['a KUBECONFIG that names no file', () => ({ kubeconfig: '/nonexistent/config' })],
   ['a file that is no kubeconfig', () => ({ kubeconfig: text('broken', '{ not: [yaml') })],
   ['a kubeconfig that may not be read', () => ({ kubeconfig: alive.folder })],
   ['a server that refuses', () => ({ kubeconfig: kubeconfig('http://127.0.0.1:1') })],
-  ['a server that never answers', () => ({ kubeconfig: kubeconfig(`http://127.0.0.1:${silentPort}`) })],
+  [
+    'a server that never answers',
+    () => ({ kubeconfig: kubeconfig(`http://127.0.0.1:${silentPort}`), isInstalled: true }),
+  ],
   ['no TLS where it is expected', () => ({ kubeconfig: kubeconfig(alive.url.replace('http:', 'https:')) })],
   ['a login that fails loudly', () => ({ kubeconfig: kubeconfig(alive.url, login('echo no >&2; exit 1')) })],
   [
     'a login that asks',
-    () => ({ kubeconfig: kubeconfig(alive.url, login('read answer; sleep 4')), stdin: 'open' }),
+    () => ({
+      kubeconfig: kubeconfig(alive.url, login('read answer; sleep 4')),
+      stdin: 'open',
+      isInstalled: true,
+    }),
   ],
   ['a KVUP_CONTEXT that there is not', () => ({ ...alive, env: { KVUP_CONTEXT: 'nowhere' } })],
 ]

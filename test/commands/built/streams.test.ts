@@ -1,3 +1,4 @@
+// Processes at pipes that close and disks that are full: more than 3 s of processor time.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { kvup } from '../in-process.ts'
 import { paste, startKvup } from './program.ts'
@@ -11,16 +12,13 @@ beforeAll(async () => {
 afterAll(() => alive.stop())
 
 describe.concurrent('a pipe that closes early', () => {
-  test.each([
-    'kvup status',
-    'kvup status -o json',
-    'kvup --help',
-    'kvup rbac kvup-upgrade',
-    'kvup completion bash',
-  ])('manner 20: %s | head -1 ends quietly', async (line) => {
-    const { code, stdout, stderr } = await paste(`${line} | head -1`, alive)
-    expect({ code, lines: stdout.split('\n').length, stderr }).toEqual({ code: 0, lines: 2, stderr: '' })
-  })
+  test.each(['kvup status -o json', 'kvup --help', 'kvup completion bash'])(
+    'manner 20: %s | head -1 ends quietly',
+    async (line) => {
+      const { code, stdout, stderr } = await paste(`${line} | head -1`, alive)
+      expect({ code, lines: stdout.split('\n').length, stderr }).toEqual({ code: 0, lines: 2, stderr: '' })
+    },
+  )
 
   test('a reader that is gone before the first byte is no failure', async () => {
     const running = startKvup(['status', '-o', 'json'], alive)
@@ -30,7 +28,7 @@ describe.concurrent('a pipe that closes early', () => {
 })
 
 describe.concurrent('an answer that cannot be written', () => {
-  test.each(['kvup status', 'kvup --help', 'kvup status -o json', 'kvup status -w'])(
+  test.each(['kvup --help', 'kvup status -o json', 'kvup status -w'])(
     '%s on a full disk says so, and is no bug of kvup',
     async (line) => {
       const { code, stderr } = await paste(`${line} > /dev/full`, alive)

@@ -1,3 +1,4 @@
+// Processes on a terminal that watch whole upgrades: more than 3 s of processor time.
 import { execFileSync } from 'node:child_process'
 import { stripVTControlCharacters } from 'node:util'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -48,7 +49,7 @@ const cursor = (screen: string) =>
   screen.lastIndexOf(shown) > screen.lastIndexOf(hidden) ? 'shown' : 'hidden'
 
 describe.skipIf(!hasScript())(`on a terminal (${reason})`, () => {
-  test.each([80, 40, 20])(
+  test.each([80, 20])(
     'manner 27: %i columns: drawn in place, never wider, and the cursor is given back',
     async (columns) => {
       const terminal = await onTerminal([...upgrade, '--yes'], columns)

@@ -1,3 +1,4 @@
+// Whole upgrades over sockets, in the time of the wall: more than 3 s of processor time.
 import { readFileSync } from 'node:fs'
 import { afterEach, describe, expect, test } from 'vitest'
 import {

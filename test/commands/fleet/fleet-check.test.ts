@@ -100,14 +100,14 @@ test('a risk that the fleet file accepts for one cluster counts there alone', as
       '',
     ].join('\n'),
   )
-  const accepted = await documentOf([...strict, '--file', 'fleet.yaml'])
+  const accepted = await documentOf([...strict, '--file', file])
   expect(accepted.items.map(({ name, state }) => `${name} ${state}`)).toEqual([
     'stage-1 Blocked',
     'stage-0 Passed',
   ])
   expect(accepted.items[1]?.accepted).toBeGreaterThan(0)
   writeFileSync(file, readFileSync(file, 'utf8').replace('=known', 'x=known'))
-  expect((await stage.run([...line, '--file', 'fleet.yaml'])).code).toBe(2)
+  expect((await stage.run([...line, '--file', file])).code).toBe(2)
 })
 
 test('one that does not answer is the first line, and exit 8; JUnit has a suite per cluster and a case per blocker', async () => {

@@ -1,3 +1,4 @@
+// Several clusters are upgraded one after the other, once by the lines of a shell: more than 3 s of processor time.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
@@ -7,8 +8,8 @@ import { paste } from '../built/program.ts'
 import { type FleetStage, fleetStage } from './fleet-stage.ts'
 
 const shape = () => ({ version: 'v1.7.4', operator: 'v1.8.4', method: 'image-tag', vms: 1 }) as const
-const planLine =
-  'fleet plan --contexts prod-* --to v1.8.4 --method image-tag --stable-for 5s --to-folder plans'.split(' ')
+const unsavedLine = 'fleet plan --contexts prod-* --to v1.8.4 --method image-tag --stable-for 5s'.split(' ')
+const planLine = ({ folder }: FleetStage) => [...unsavedLine, '--to-folder', join(folder, 'plans')]
 
 async function staged(...names: readonly string[]): Promise<FleetStage> {
   const stage = await fleetStage(names, shape)
@@ -52,7 +53,7 @@ interface Template {
 
 test('the lines of the workflow, group by group, upgrade each cluster once by its own plan', async () => {
   const stage = await staged('prod-0', 'prod-1', 'prod-2')
-  const planned = await stage.run([...planLine, '--canary', 'prod-2', '-o', 'argo-workflow'])
+  const planned = await stage.run([...planLine(stage), '--canary', 'prod-2', '-o', 'argo-workflow'])
   expect({ code: planned.code, said: planned.stderr }).toMatchObject({ code: 0 })
   expect(plansIn(stage)).toEqual(stage.clusters.map(({ uid }) => `${uid}.yaml`).toSorted())
   const { spec } = parse(planned.stdout) as { spec: { templates: Template[] } }
@@ -125,27 +126,27 @@ test('the line for CI upgrades one after the other, the canary first, and stops 
 test('two contexts of one cluster are one cluster of the plan, which is said; two minds about it are refused', async () => {
   const stage = await staged('prod-0')
   addContext(stage, 'prod-again', 'prod-0')
-  const ran = await stage.run([...planLine, '-o', 'json'])
+  const ran = await stage.run([...planLine(stage), '-o', 'json'])
   expect({ code: ran.code, said: ran.stderr }).toMatchObject({ code: 0 })
   expect(ran.stderr).toContain('prod-again is a context of the same cluster as prod-0')
   expect(JSON.parse(ran.stdout)).toMatchObject({ clusters: [{ name: 'prod-0', group: 1 }] })
-  const refused = await stage.run([...planLine, '--canary', 'prod-again'])
+  const refused = await stage.run([...planLine(stage), '--canary', 'prod-again'])
   expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('are one cluster') as string })
 })
 
 test('a plan that is saved nowhere, a cluster that is gone, and one whose uid is a path: no plan is saved, and none is called by a name', async () => {
   const stage = await staged('prod-0', 'prod-1')
-  const unsaved = await stage.run([...planLine.slice(0, -2), '-o', 'argo-workflow'])
+  const unsaved = await stage.run([...unsavedLine, '-o', 'argo-workflow'])
   expect(unsaved).toMatchObject({ code: 2, stdout: '' })
   const { store } = stage.cluster('prod-1').cluster
   const system = store.read(Namespaces, { name: 'kube-system' })
   for (const uid of ['../../prod', '/etc/x', 'a b', '', 'a\n- b', '..', '-x']) {
     if (system) store.put(Namespaces, { ...system, metadata: { ...system.metadata, uid } })
-    expect(await stage.run(planLine)).toMatchObject({ code: 8 })
+    expect(await stage.run(planLine(stage))).toMatchObject({ code: 8 })
     expect(plansIn(stage)).toEqual([])
   }
   await stage.cluster('prod-1').stop()
-  const gone = await stage.run([...planLine, '-o', 'json'])
+  const gone = await stage.run([...planLine(stage), '-o', 'json'])
   expect(gone.code).toBe(8)
   expect(JSON.parse(gone.stdout)).toMatchObject({
     error: { reason: 'unreachable' },

@@ -1,22 +1,24 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { isAbsolute, join } from 'node:path'
 import { vi } from 'vitest'
 import { ConfigMaps } from '../../../src/lib/kube/kinds/core-kinds.ts'
 import { isWrite } from '../../../src/simulator/api/api-request.ts'
 import type { Simulation } from '../../../src/simulator/simulated-cluster.ts'
 import { type FleetCluster, serveFleet } from '../../bench/serve-fleet.ts'
-import { kvup, type Live, startKvup } from '../built/program.ts'
+import { type Ended, type Live, startKvup } from '../built/program.ts'
+import { kvup } from '../in-process.ts'
 
 // Each has some programs and clusters of its own: beside other tests they take a while.
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 60_000 })
 
-/** Several simulated clusters on loopback, and the built program in front of them. */
+/** Several simulated clusters on loopback, and kvup in front of them. */
 export interface FleetStage {
   readonly clusters: readonly FleetCluster[]
   readonly folder: string
   cluster(name: string): FleetCluster
-  run(line: readonly string[], machine?: string): ReturnType<typeof kvup>
+  /** In this process; where `--file` or `--to-folder` is not absolute the built program, beside the kubeconfig. */
+  run(line: readonly string[], machine?: string): Promise<Ended>
   start(line: readonly string[], machine?: string): Live
   /** What kvup wrote there. */
   writes(name: string): number
@@ -39,7 +41,6 @@ export async function fleetStage(
   }
   const setting = (machine = 'here') => ({
     kubeconfig,
-    cwd: folder,
     longest: 150_000,
     env: { HOME: join(folder, machine), HOSTNAME: machine, KVUP_STABLE_FOR: '5s' },
   })
@@ -47,8 +48,13 @@ export async function fleetStage(
     clusters,
     folder,
     cluster,
-    run: (line, machine) => kvup(line, setting(machine)),
-    start: (line, machine) => startKvup(line, setting(machine)),
+    run: (line, machine) => {
+      const isBeside = line.some(
+        (word, i) => /^--(?:file|to-folder)$/u.test(line[i - 1] ?? '') && !isAbsolute(word),
+      )
+      return kvup(line, { ...setting(machine), ...(isBeside && { cwd: folder }) })
+    },
+    start: (line, machine) => startKvup(line, { ...setting(machine), cwd: folder }),
     writes: (name) =>
       cluster(name).cluster.store.audit.filter(
         (record) => record.userAgent.startsWith('kvup/') && isWrite(record),

@@ -1,3 +1,4 @@
+// Whole runs of every command, for what they print: more than 3 s of processor time.
 import { mkdtempSync, readdirSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -372,6 +372,16 @@ function clockIn(zone: string, at: number): number {
  * and the one at which the clocks are set forward where they never show it.
  */
 function instantIn(zone: string, shown: number): number {
+  const key = `${zone} ${shown}`
+  const known = instants.get(key) ?? foundInstant(zone, shown)
+  instants.set(key, known)
+  return known
+}
+
+/** Every look asks for the same few days, and the tz database is slow. */
+const instants = new Map<string, number>()
+
+function foundInstant(zone: string, shown: number): number {
   const offsets = [shown - day, shown + day].map((near) => clockIn(zone, near) - near)
   const candidates = offsets.map((offset) => shown - offset).sort((a, b) => a - b)
   const hit = candidates.find((at) => clockIn(zone, at) === shown)

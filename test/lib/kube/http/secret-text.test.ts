@@ -1,3 +1,4 @@
+// Megabytes of each thing that looks like a secret: more than 3 s of processor time.
 import { describe, expect, test } from 'vitest'
 import { redactBody } from '../../../../src/lib/kube/http/trace.ts'
 import { withoutSecrets } from '../../../../src/lib/kube/http/secret-text.ts'

@@ -1,3 +1,4 @@
+// What unpacks to more than a machine has: more than 3 s of processor time.
 import { gzipSync } from 'node:zlib'
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
