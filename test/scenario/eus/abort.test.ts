@@ -1,4 +1,4 @@
-// 6 to 9 s: each test is a window and its abort, with everything borrowed that there is.
+// 4 s: each test is an abort, with everything borrowed that there is.
 import { describe, expect, test } from 'vitest'
 import type { Access } from '../../../src/lib/kube/cluster.ts'
 import { VirtualMachines } from '../../../src/lib/kube/kinds/kubevirt-kinds.ts'

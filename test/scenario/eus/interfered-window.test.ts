@@ -1,3 +1,4 @@
+// 7 s: what others do in a window shows at its end, to which half of these are played.
 import { describe, expect, test } from 'vitest'
 import { type Node, Nodes } from '../../../src/lib/kube/kinds/core-kinds.ts'
 import {

@@ -1,4 +1,4 @@
-// 20 s: deaths are found by playing whole windows, and each is another one; `KVUP_EVERY_DEATH=1` tries all.
+// 8 s: deaths are found by playing a window part by part, and behind each its part is played to the end; `KVUP_EVERY_DEATH=1` tries all.
 import { describe, expect, test } from 'vitest'
 import type { Entry } from '../../../src/lib/engine/journal.ts'
 import { keptBaseline } from '../../../src/lib/eus/baseline.ts'

@@ -1,3 +1,4 @@
+// 5 s: a window is stopped at many of its steps.
 import { describe, expect, test } from 'vitest'
 import { planEus } from '../../../src/commands/eus/eus-status.ts'
 import type { Cluster } from '../../../src/lib/kube/cluster.ts'

@@ -1,3 +1,4 @@
+// 4 s: each line is printed in another window.
 import { expect, test } from 'vitest'
 import { ocpOlm } from '../../../src/simulator/olm/olm-shape.ts'
 import type { SimulationFaults } from '../../../src/simulator/simulated-cluster.ts'

@@ -1,4 +1,4 @@
-// 8 s: each death is another window; `KVUP_EVERY_DEATH=1` tries all.
+// 5 s: each death is another window; `KVUP_EVERY_DEATH=1` tries all.
 import { describe, expect, test } from 'vitest'
 import { planEus } from '../../../src/commands/eus/eus-status.ts'
 import { isEvery, shuffled } from '../killed.ts'

@@ -1,3 +1,4 @@
+// 5 s: at a gate that is shut a run waits until its time is up.
 import { describe, expect, test } from 'vitest'
 import { okdOlm } from '../../../src/simulator/olm/olm-shape.ts'
 import type { ClusterVersion } from '../../../src/lib/kube/kinds/openshift-kinds.ts'

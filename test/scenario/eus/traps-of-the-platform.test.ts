@@ -1,3 +1,4 @@
+// 5 s: what is slow is waited for.
 import { describe, expect, test } from 'vitest'
 import { type Node, Nodes } from '../../../src/lib/kube/kinds/core-kinds.ts'
 import {
