@@ -246,7 +246,7 @@ export function playsAt<T>(
 }
 
 /** Goes to the end of a step; tells what was borrowed before the window. */
-export const until =
+const until =
   (step: string, options: Partial<EusRunOptions> = {}) =>
   async (stage: Stage, told?: ReturnType<typeof borrowedFields>) => {
     const before = told ?? borrowedFields(stage)
