@@ -61,6 +61,8 @@ export interface Simulation extends ClusterShape {
   faults?: SimulationFaults
   /** No audit log, and no managedFields of what controllers write for every VM. Default: both are there. */
   isLean?: boolean
+  /** What another cluster of the same shape held: its controllers begin anew on that, as after a loss of power. Default: it is installed. */
+  from?: readonly KubeObject[]
 }
 
 /** A whole cluster with KubeVirt in it, alive until `stop`. */
@@ -77,21 +79,30 @@ export interface SimulatedCluster {
 
 /** How much of the cluster's past is played before it is handed out: an installation takes about half of one, an update about one. */
 const past = 120_000
+/** By then those that had a Lease when the power went have it again. */
+export const restart = 20_000
 
 /** Installs KubeVirt in a new cluster, lets it settle, and hands it out. Takes milliseconds, whatever the clock. */
 export async function simulate(simulation: Simulation): Promise<SimulatedCluster> {
-  const { updatedFrom } = simulation
+  const { updatedFrom, from } = simulation
   const time = new FastForward(simulation.clock, pastOf(simulation))
   const { isLean = false } = simulation
-  const store = new Store(time, { version: serverVersion(simulation), isLean })
+  const begun = simulation.clock.now().getTime()
+  const store = new Store(time, {
+    version: serverVersion(simulation),
+    isLean,
+    ...(from && { seed: begun }),
+  })
   for (const kind of kindsOf(simulation)) store.kinds.add(kind)
-  seed(
-    store,
-    initialObjects(updatedFrom === undefined ? simulation : { ...simulation, version: updatedFrom }),
-  )
+  if (from) store.adopt(from)
+  else
+    seed(
+      store,
+      initialObjects(updatedFrom === undefined ? simulation : { ...simulation, version: updatedFrom }),
+    )
   const faults = new Faults<SimulationFaults>()
   const logs = new PodLogs()
-  const random = simulation.random ?? seeded(1)
+  const random = simulation.random ?? seeded(from ? begun : 1)
   const namespace = namespaceOf(simulation)
   const life = new ControllerManager({
     as: (who) => storeCluster(store, { ...who, groups: ['system:masters'] }),
@@ -137,8 +148,10 @@ function serveBehind(store: Store, simulation: Simulation, faults: Faults<Simula
 }
 
 /** HyperConverged installs KubeVirt only once OLM has installed it. */
-const pastOf = ({ updatedFrom, olm }: Simulation): number =>
-  updatedFrom === undefined && olm === undefined ? past : 3 * past
+function pastOf({ updatedFrom, olm, from }: Simulation): number {
+  if (from) return restart
+  return updatedFrom === undefined && olm === undefined ? past : 3 * past
+}
 
 /** Once it is installed, somebody applies the manifest of its version. */
 async function updateLater(simulation: Simulation, { time, store }: { time: Clock; store: Store }) {

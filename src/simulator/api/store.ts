@@ -52,6 +52,8 @@ export interface StoreOptions {
    * write for each of them; what is in these objects is not frozen. Default: all of that is done.
    */
   readonly isLean?: boolean
+  /** What uids and generated names are drawn from; another one where objects of another store are adopted, which keep theirs. */
+  readonly seed?: number
 }
 
 /** What controllers write again and again, or by the thousand: in a lean store it has no managedFields. */
@@ -84,12 +86,13 @@ export class Store {
   readonly admission = new Set<(admission: Admission) => void>()
   readonly #table: ObjectTable
   readonly #snapshots = new ListSnapshots()
-  readonly #identity = new Identity()
+  readonly #identity: Identity
   readonly #deletion: Deletion
 
   constructor(clock: Clock, options: StoreOptions = {}) {
     this.clock = clock
     this.isLean = options.isLean ?? false
+    this.#identity = new Identity(options.seed)
     this.kinds = new KindRegistry(options.kinds ?? builtInKinds)
     this.version = options.version ?? { gitVersion: 'v1.35.4', major: '1', minor: '35' }
     this.#table = new ObjectTable(new History(options.history ?? (this.isLean ? 0 : undefined)))
@@ -205,6 +208,15 @@ export class Store {
     if (status !== undefined) Object.assign(made, { status: copy(status) })
     if ((made.metadata.managedFields ?? []).length === 0) this.#own(resolved, undefined, made, { manager })
     return this.#keep(resolved, undefined, made)
+  }
+
+  /** Takes objects of another store over as they are, managedFields and uids included; those of kinds that none of them defines are left. */
+  adopt(objects: readonly KubeObject[]): void {
+    const definitions = objects.filter(({ kind }) => kind === CustomResourceDefinitions.kind)
+    for (const object of [...definitions, ...objects]) {
+      const kind = this.kinds.ofObject(object)
+      if (kind && !this.#table.find(kind, object.metadata)) this.#keep(kind, undefined, object)
+    }
   }
 
   /** Changes of one resource from now on, or from after a revision. Throws 410 for one that is no longer known. */

@@ -1,29 +1,20 @@
-// 6 to 9 s: each test is a window and its abort, with everything borrowed that there is.
+// 4 s: each test is an abort, with everything borrowed that there is.
 import { describe, expect, test } from 'vitest'
 import type { Access } from '../../../src/lib/kube/cluster.ts'
 import { VirtualMachines } from '../../../src/lib/kube/kinds/kubevirt-kinds.ts'
 import { stopAt } from '../interrupted.ts'
-import { minute, play, type Stage } from '../stage.ts'
+import { minute, type Stage } from '../stage.ts'
 import { denying } from './denying-cluster.ts'
-import { expectAborted, expectedOf } from './after-abort.ts'
-import { abort, lentFields, playLent, run } from './lending-window.ts'
+import { expectAborted, expectedOfAbort } from './after-abort.ts'
+import { abort, lentFields, playLent, playLentAt, run } from './lending-window.ts'
 import { isEvery, shuffled } from '../killed.ts'
-import {
-  borrowedFields,
-  doneSteps,
-  eusAbortOn,
-  restoreOn,
-  eusRunOn,
-  platformOf,
-  small418,
-} from './window-stage.ts'
+import { borrowedFields, doneSteps, eusAbortOn, restoreOn, platformOf, playAt } from './window-stage.ts'
 
+const expected = await expectedOfAbort()
 const versionOf = (stage: Stage) => platformOf(stage).status?.desired?.version
 
 test('night E2, between hops: methods, then VMs, then pools, which roll to the minor in between', () =>
-  play(small418, async (stage) => {
-    const before = borrowedFields(stage)
-    await eusRunOn(stage, { until: 'operator-4.19' })
+  playAt('operator-4.19')(async (stage, before) => {
     const ended = await eusAbortOn(stage)
     expect(ended.error).toBeUndefined()
     const order = ['healthy', 'resume-workload-updates', 'workloads', 'unpause-worker', 'rolled-worker']
@@ -42,25 +33,27 @@ test('night E2, between hops: methods, then VMs, then pools, which roll to the m
     expect(stage.writes(mark)).toEqual([])
   }))
 
-/** All of a whole window; by default two of these, drawn by the seed, and one that only the run knows. */
-async function stepsToStopAfter(): Promise<readonly string[]> {
-  if (!isEvery) {
-    const some = [
-      'keep-baseline',
-      'pause-worker',
-      'channel-4.19',
-      'platform-4.19',
-      'request-4.20',
-      'approval',
-    ]
-    return [...shuffled(some, (id) => id).slice(0, 2), 'approve-4.19.5']
-  }
+/** By default two of the first, drawn by the seed, and one that only the run knows; each behind the moment that it is played from. */
+const stopsBehind: readonly [until: string, from: string][] = [
+  ...shuffled(
+    [
+      ['platform-4.19', 'accepted-4.19'],
+      ['request-4.20', 'operator-4.19'],
+      ['pause-worker', ''],
+      ['channel-4.19', 'pause-worker'],
+    ] as [string, string][],
+    ([until]) => until,
+  ).slice(0, 2),
+  ['approve-4.19.5', 'accepted-4.19'],
+]
+
+async function stopsOfAll(): Promise<[until: string, from: string][]> {
   let steps: readonly string[] = []
   await playLent(async (stage) => {
     steps = doneSteps(await run(stage))
   })
   expect(steps.length).toBeGreaterThan(50)
-  return steps
+  return steps.map((until) => [until, ''])
 }
 
 /** By --until; releases of the operator are known only on the way, and `--until` not of their steps: there by Ctrl-C. */
@@ -76,14 +69,15 @@ async function stopAfter(stage: Stage, id: string): Promise<void> {
 }
 
 describe('stopped after each step, then aborted', async () => {
-  test.each(await stepsToStopAfter())('%s: every borrowed field is as it was', (until) =>
-    playLent(async (stage, before) => {
-      const expected = expectedOf(stage, before)
-      await stopAfter(stage, until)
-      const ended = await abort(stage, { host: 'other' })
-      expect(ended.error).toBeUndefined()
-      await expectAborted(stage, expected, ended)
-    }),
+  test.each(isEvery ? await stopsOfAll() : stopsBehind)(
+    '%s: every borrowed field is as it was',
+    (until, from) =>
+      (from === '' ? playLent : playLentAt(from))(async (stage) => {
+        await stopAfter(stage, until)
+        const ended = await abort(stage, { host: 'other' })
+        expect(ended.error).toBeUndefined()
+        await expectAborted(stage, expected, ended)
+      }),
   )
 })
 
@@ -92,8 +86,7 @@ const listsVms = (verb: string, plural: string) => verb === 'list' && plural ===
 
 describe('what an abort finds in its way', () => {
   test('the hop is accepted while a person thinks about the question: it is seen to its end, and that is said', () =>
-    playLent(async (stage, before) => {
-      const expected = expectedOf(stage, before)
+    playLentAt('channel-4.19')(async (stage) => {
       await run(stage, {}, { until: 'request-4.19' })
       expect(versionOf(stage)).toBe('4.18.21')
       const answer = () => stage.until(30 * minute).then(() => true)
@@ -108,9 +101,7 @@ describe('what an abort finds in its way', () => {
     }))
 
   test('a VM whose strategy somebody changed meanwhile: all else is given back, then it asks; answered, the window closes', () =>
-    playLent(async (stage, before) => {
-      const expected = expectedOf(stage, before)
-      await run(stage, {}, { until: 'operator-4.19' })
+    playLentAt('operator-4.19')(async (stage) => {
       const db = { name: 'db', namespace: 'demo' }
       const spec = { template: { spec: { evictionStrategy: 'External' } } }
       await stage.cluster.writer.mergePatch(VirtualMachines, db, { spec })
@@ -125,8 +116,7 @@ describe('what an abort finds in its way', () => {
     }))
 
   test('what VMs were lent may not be given back: exit 7, nothing is written; may not be read: all else is given back, and that is said', () =>
-    playLent(async (stage, before) => {
-      await run(stage, {}, { until: 'pause-worker' })
+    playLentAt('pause-worker')(async (stage, before) => {
       const { cluster } = stage
       const can = async (access: Access) =>
         mayChangeVm(access) ? { allowed: false, reason: 'RBAC' } : cluster.reviewer.can(access)

@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import { keptBaseline } from '../../../src/lib/eus/baseline.ts'
 import type { EusReportDocument } from '../../../src/lib/eus/run/window-report.ts'
 import type { Ended, Stage } from '../stage.ts'
-import { abort, lentFields } from './lending-window.ts'
+import { abort, lentFields, playLent } from './lending-window.ts'
 import { platformOf } from './window-stage.ts'
 
 export type Fields = ReturnType<typeof lentFields>
@@ -14,12 +14,15 @@ export interface Expected {
   spec: ReturnType<typeof platformOf>['spec']
 }
 
-/** To be taken before the window begins. */
-export const expectedOf = (stage: Stage, before: Fields): Expected => ({
-  before,
-  began: structuredClone(lentFields(stage)),
-  spec: structuredClone(platformOf(stage).spec),
-})
+/** To be asked for in front of a play: while another one goes on, its own time would. */
+export async function expectedOfAbort(): Promise<Expected> {
+  let expected: Expected | undefined
+  await playLent(async (stage, before) => {
+    expected = { before, began: lentFields(stage), spec: platformOf(stage).spec }
+  })
+  if (expected === undefined) throw new Error('not played')
+  return expected
+}
 
 const from = '4.18.21'
 

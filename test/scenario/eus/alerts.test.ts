@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { planEus } from '../../../src/commands/eus/eus-status.ts'
 import { askAlerts } from '../../../src/lib/openshift/firing-alerts.ts'
-import { minute, play, type Stage } from '../stage.ts'
+import { play, type Stage } from '../stage.ts'
 import { denying } from './denying-cluster.ts'
 import { eusRunOn, eusStatusOn, serveFiles, type Shape, small418 } from './window-stage.ts'
 
@@ -77,11 +77,12 @@ test('more alerts than a window keeps: not compared, rather than by a part of th
   }))
 
 test('the alert of a window that lasts for a day is said to be expected', () =>
-  play({ ...open, vms: 1 }, async (stage) => {
-    const ended = await eusRunOn(stage, { until: 'operator-4.19' })
+  play(open, async (stage) => {
+    const ended = await eusRunOn(stage, { until: 'pause-worker' })
     expect(ended.error).toBeUndefined()
     expect((await eusStatusOn(stage)).text).not.toContain('OutdatedVirtualMachineInstanceWorkloads')
-    await stage.until(25 * 60 * minute)
+    const late = { name: 'OutdatedVirtualMachineInstanceWorkloads', severity: 'warning' }
+    stage.simulated.faults.set({ firing: [late] })
     const said = 'expected during an EUS upgrade: OutdatedVirtualMachineInstanceWorkloads'
     expect((await eusStatusOn(stage)).text).toContain(said)
     expect((await planOn(stage)).text).toContain(

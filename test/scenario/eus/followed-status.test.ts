@@ -5,7 +5,7 @@ import { renderLive } from '../../../src/lib/output/progress/live-view.ts'
 import { progressOf } from '../../../src/lib/output/progress/run-progress.ts'
 import type { RunEvent } from '../../../src/lib/engine/step.ts'
 import { minute, play, second, type Stage } from '../stage.ts'
-import { eusRunOn, eusStatusOn, small418 } from './window-stage.ts'
+import { eusRunOn, eusStatusOn, small418, playAt } from './window-stage.ts'
 
 const unpainted = paintFor({ colour: false, unicode: true })
 
@@ -29,8 +29,7 @@ async function following(stage: Stage, meanwhile: () => Promise<void>): Promise<
 }
 
 test('-w looks seldom where nothing changes, and within seconds where a pool is unpaused', () =>
-  play(small418, async (stage) => {
-    await eusRunOn(stage, { until: 'operator-4.19' })
+  playAt('operator-4.19')(async (stage) => {
     await stage.until(30 * minute)
     const [mark, began] = [stage.mark, stage.now]
     await following(stage, async () => {

@@ -1,3 +1,4 @@
+// 7 s: what others do in a window shows at its end, to which half of these are played.
 import { describe, expect, test } from 'vitest'
 import { type Node, Nodes } from '../../../src/lib/kube/kinds/core-kinds.ts'
 import {
@@ -17,12 +18,12 @@ import {
   borrowedFields,
   bothChecks,
   doneSteps,
-  eus418,
   eusAbortOn,
   restoreOn,
   eusRunOn,
   eusStatusOn,
   platformOf,
+  playAt,
   small418,
   withPools,
 } from './window-stage.ts'
@@ -56,8 +57,7 @@ describe('night E5: a pool that is not ours', () => {
     }))
 
   test('one that appears is asked about; accepted it is paused, kept, and given back at the end with the others', () =>
-    play(small418, async (stage) => {
-      await eusRunOn(stage, { until: 'accepted-4.19' })
+    playAt('accepted-4.19')(async (stage) => {
       stage.simulated.faults.set({ addedPool: { name: 'infra', nodes: 1 } })
       await stage.until(2 * minute)
       const asked = await eusRunOn(stage)
@@ -78,14 +78,14 @@ describe('night E5: a pool that is not ours', () => {
 
 describe('night E7: health checks', () => {
   test('both kinds are borrowed before the first hop, and given back after the last pool; all else is as it was, and again there is nothing to do', () =>
-    play(eus418, async (stage) => {
+    play(bothChecks, async (stage) => {
       const before = borrowedFields(stage)
       const channels = () =>
         (stage.simulated.store.list(Subscriptions).items as Subscription[]).map(({ spec }) => spec?.channel)
       await eusRunOn(stage, { until: 'accepted-4.19' })
       expect(borrowedFields(stage)).toMatchObject({
         machineHealth: ['kvup'],
-        nodeHealth: { 'gpu-nodes': ['kvup: the platform is being updated'] },
+        nodeHealth: { 'worker-nodes': ['kvup: the platform is being updated'] },
       })
       const ended = await eusRunOn(stage)
       expect(ended.error).toBeUndefined()
@@ -134,9 +134,7 @@ describe('night E7: health checks', () => {
 })
 
 test('a journal that was deleted half-way is no loss: run and abort know what lies on the objects', () =>
-  play(small418, async (stage) => {
-    const before = borrowedFields(stage)
-    await eusRunOn(stage, { until: 'operator-4.19' })
+  playAt('operator-4.19')(async (stage, before) => {
     await deleteJournal(stage)
     expect((await eusRunOn(stage, { until: 'operator-4.19' })).error).toBeUndefined()
     const ended = await eusAbortOn(stage)
@@ -146,8 +144,7 @@ test('a journal that was deleted half-way is no loss: run and abort know what li
 
 describe('a journal that was deleted, and the notes with it', () => {
   test('half-way: run, abort and restore refuse to guess, and say what the cluster shows; status does too; who takes it goes on to the target', () =>
-    play(small418, async (stage) => {
-      await eusRunOn(stage, { until: 'operator-4.19' })
+    playAt('operator-4.19')(async (stage) => {
       await forget(stage)
       const mark = stage.mark
       for (const ended of [await eusRunOn(stage), await eusAbortOn(stage), await restoreOn(stage)]) {
@@ -192,8 +189,7 @@ describe('a journal that was deleted, and the notes with it', () => {
     }))
 
   test('before the first hop: pools that are merely paused are no window', () =>
-    play(small418, async (stage) => {
-      await eusRunOn(stage, { until: 'pause-worker' })
+    playAt('pause-worker')(async (stage) => {
       await forget(stage)
       const { documents, text } = await eusStatusOn(stage)
       expect(documents.at(-1)).toMatchObject({ open: false, at: '4.18.21' })
@@ -223,7 +219,7 @@ const approve = async (stage: Stage) => {
 
 describe('an InstallPlan that somebody else approves', () => {
   test('while kvup, which may not, stands before it: joined, and none is approved twice', () =>
-    play(small418, async (stage) => {
+    playAt('control-plane-4.19')(async (stage) => {
       for (const _ of ['4.19.5', '4.19.8']) {
         const ended = await eusRunOn(stage, { approve: false, until: 'operator-4.19' })
         expect(ended.error?.reason).toBe('approval-needed')
@@ -235,7 +231,7 @@ describe('an InstallPlan that somebody else approves', () => {
     }))
 
   test('in the same moment as kvup, which may: it is theirs, and the window goes on', () =>
-    play(small418, async (stage) => {
+    playAt('control-plane-4.19')(async (stage) => {
       const onEvent = (event: { kind: string; step?: { id: string } }) => {
         if (event.kind === 'step-started' && event.step?.id === 'approve-4.19.5') void approve(stage)
       }

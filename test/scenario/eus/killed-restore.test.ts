@@ -1,9 +1,9 @@
-// 5 s: each death is another window; `KVUP_EVERY_DEATH=1` tries all.
+// `KVUP_EVERY_DEATH=1` tries all.
 import { describe, expect, test } from 'vitest'
 import { isEvery, shuffled } from '../killed.ts'
 import { Killed, mortal } from '../mortal-cluster.ts'
-import { play, type Stage } from '../stage.ts'
-import { borrowedFields, restoreOn, eusRunOn, small418 } from './window-stage.ts'
+import type { Stage } from '../stage.ts'
+import { borrowedFields, playAt, restoreOn } from './window-stage.ts'
 
 /** Renewals of the lock change nothing that a resumed run can find. */
 const lasting = (stage: Stage, since: number) =>
@@ -12,19 +12,13 @@ const lasting = (stage: Stage, since: number) =>
 const began = (stage: Stage) => stage.journal.kept('eus to 4.20/began')
 
 /** Between the hops, with all that a window borrows. */
-async function betweenHops(stage: Stage): Promise<unknown> {
-  const before = borrowedFields(stage)
-  await eusRunOn(stage, { until: 'operator-4.19' })
-  return before
-}
+const playBetween = playAt('operator-4.19')
 
 async function writesOfRestore(): Promise<number> {
   let writes = 0
-  await play(small418, async (stage) => {
-    await betweenHops(stage)
-    const mark = stage.mark
+  await playBetween(async (stage) => {
     expect(await restoreOn(stage, { pools: true })).toMatchObject({ code: 0 })
-    writes = lasting(stage, mark)
+    writes = lasting(stage, 0)
   })
   return writes
 }
@@ -35,8 +29,7 @@ const sample = isEvery ? all : shuffled(all, String).slice(0, 3)
 
 describe('SIGKILL after a write of restore --pools', () => {
   test.each(sample)('the %s. one: run elsewhere it gives all back, and closes the window', (n) =>
-    play(small418, async (stage) => {
-      const before = await betweenHops(stage)
+    playBetween(async (stage, before) => {
       const mark = stage.mark
       const cluster = mortal(stage.cluster, { afterCallWhen: () => lasting(stage, mark) >= n })
       const killed = restoreOn(stage, { pools: true }, { cluster, host: 'dead' }).catch(

@@ -14,6 +14,7 @@ import {
   platformOf,
   small418,
   withPools,
+  playAt,
 } from './window-stage.ts'
 
 const small41818 = { ...small418, openshift: { ...ocp418to420, ...small418.openshift, version: '4.18.18' } }
@@ -90,8 +91,7 @@ describe('what an abort prints to type next ends the window, and does not drive 
   const typed = { commandLine: 'kvup eus abort --graph-file graph.json' }
 
   test('without --approve: the line that approves is the abort as it was typed', () =>
-    play(small418, async (stage) => {
-      await eusRunOn(stage, { until: 'accepted-4.19' })
+    playAt('accepted-4.19')(async (stage) => {
       const ended = await eusAbortOn(stage, { approve: false }, typed)
       expect(ended.error?.reason).toBe('approval-needed')
       expect(ended.text).toMatch(/Abort restores: automatic VM updates, 1 pool, 1 health check\n/u)
@@ -126,8 +126,7 @@ describe('what an abort prints to type next ends the window, and does not drive 
     }))
 
   test('a run of a sealed plan, which takes no other risk, is not repeated with one', () =>
-    play(small418, async (stage) => {
-      await eusRunOn(stage, { until: 'pause-worker' })
+    playAt('pause-worker')(async (stage) => {
       await stage.cluster.writer.mergePatch(
         MachineConfigPools,
         { name: 'worker' },

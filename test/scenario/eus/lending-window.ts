@@ -3,8 +3,8 @@ import type { KubeObject } from '../../../src/lib/kube/object.ts'
 import { overrideAnnotation, overrideLabel } from '../../../src/lib/vms/unblock/vm-overrides.ts'
 import { ocpOlm } from '../../../src/simulator/olm/olm-shape.ts'
 import type { Simulation } from '../../../src/simulator/simulated-cluster.ts'
-import { minute, play, type Stage, type Terminal } from '../stage.ts'
-import { borrowedFields, bothChecks, eusAbortOn, eusRunOn } from './window-stage.ts'
+import { minute, type Stage, type Terminal } from '../stage.ts'
+import { borrowedFields, bothChecks, eusAbortOn, eusRunOn, playFrom, playsAt } from './window-stage.ts'
 import type { EusRunOptions } from '../../../src/lib/eus/run/window-run.ts'
 
 /** A window in which everything is borrowed that kvup ever borrows: methods, a pool, health checks of both kinds, approval, and of a VM its evictionStrategy. */
@@ -44,15 +44,35 @@ export const lentFields = (stage: Stage) => ({
 })
 
 /** On a cluster before its window; the VM that would block the drain of its node was lent a strategy that does not, and runs with it. */
-export async function playLent(act: (stage: Stage, before: ReturnType<typeof lentFields>) => Promise<void>) {
-  await play(shape, async (stage) => {
-    const before = structuredClone(lentFields(stage))
-    const unblocked = await stage.unblock({ accept: ['data-loss'] })
-    if (unblocked.code !== 0) throw new Error(unblocked.text)
-    await restartDb(stage)
-    await act(stage, before)
-  })
-}
+export const playLent = playFrom(shape, async (stage) => {
+  const before = structuredClone(lentFields(stage))
+  const unblocked = await stage.unblock({ accept: ['data-loss'] })
+  if (unblocked.code !== 0) throw new Error(unblocked.text)
+  await restartDb(stage)
+  return before
+})
+
+/** The same behind parts of its window. */
+export const playLentAt = playsAt(
+  shape,
+  [
+    'pause-worker',
+    'channel-4.19',
+    'request-4.19',
+    'accepted-4.19',
+    'operator-4.19',
+    'accepted-4.20',
+    'operator-4.20',
+    'resume-workload-updates',
+    'rolled-worker',
+  ],
+  (until) => async (stage, before) => {
+    const ended = await run(stage, {}, { until })
+    if (ended.code !== 0 || before === undefined) throw new Error(ended.text)
+    return before
+  },
+  playLent,
+)
 
 /** It runs with what its VM says by then. */
 export async function restartDb(stage: Stage): Promise<void> {

@@ -1,3 +1,4 @@
+// 5 s: a window is stopped at many of its steps.
 import { describe, expect, test } from 'vitest'
 import { planEus } from '../../../src/commands/eus/eus-status.ts'
 import type { Cluster } from '../../../src/lib/kube/cluster.ts'
@@ -15,8 +16,9 @@ import {
   restoreOn,
   eusRunOn,
   platformOf,
+  playAt,
+  playTwoAt,
   small418,
-  twoWorkers418,
   withPools,
 } from './window-stage.ts'
 
@@ -49,16 +51,19 @@ test('every step that the plan names: it stops right behind it, named again it h
     }
   }))
 
-test('--pause-before ends before each that is named, whichever run comes there', () =>
-  play(small418, async (stage) => {
-    const pauseBefore = ['request-4.19', 'request-4.20']
-    for (const _ of ['first', 'again'])
-      expect(reportOf(await eusRunOn(stage, { pauseBefore })).stoppedBefore?.step).toBe('request-4.19')
+test('--pause-before ends before each that is named, whichever run comes there', async () => {
+  const pauseBefore = ['request-4.19', 'request-4.20']
+  const stoppedAt = async (stage: Stage) =>
+    reportOf(await eusRunOn(stage, { pauseBefore })).stoppedBefore?.step
+  await playAt('pause-worker')(async (stage) => {
+    for (const _ of ['first', 'again']) expect(await stoppedAt(stage)).toBe('request-4.19')
     expect(versionOf(stage)).toBe('4.18.21')
-    await eusRunOn(stage, { until: 'accepted-4.19' })
-    expect(reportOf(await eusRunOn(stage, { pauseBefore })).stoppedBefore?.step).toBe('request-4.20')
+  })
+  await playAt('accepted-4.19')(async (stage) => {
+    expect(await stoppedAt(stage)).toBe('request-4.20')
     expect(versionOf(stage)).toBe('4.19.14')
-  }))
+  })
+})
 
 test('--pool-order of what is no pool to unpause: refused, with those that are', () =>
   play(withPools('worker', 'gpu'), async (stage) => {
@@ -92,7 +97,7 @@ function slowly(stage: Stage, ms: number, slow: (kind?: string) => boolean = isO
 
 describe('--deadline', () => {
   test('a hop of the platform that would pass it is not asked for: it ends at the safe point before, exit 4; what was begun is seen to its end', () =>
-    play(small418, async (stage) => {
+    playAt('pause-worker')(async (stage) => {
       const early = await eusRunOn(stage, { deadline: inMinutes(stage, 60) })
       expect(early).toMatchObject({ code: 4 })
       expect(reportOf(early).stoppedBefore).toMatchObject({ step: 'request-4.19', because: 'deadline' })
@@ -117,8 +122,7 @@ describe('--deadline', () => {
     }))
 
   test('of abort and restore it is so as well', () =>
-    play(small418, async (stage) => {
-      await eusRunOn(stage, { until: 'pause-workload-updates' })
+    playAt('pause-workload-updates')(async (stage) => {
       const slow = { cluster: slowly(stage, 3 * minute, () => true) }
       for (const goBack of [eusAbortOn, restoreOn]) {
         const soon = new Date(stage.now + 2 * minute)
@@ -143,8 +147,7 @@ describe('--deadline', () => {
 })
 
 test('night E5, no-room: says which node, what its VMs ask for and what is left; with room again it goes on', () =>
-  play({ ...twoWorkers418, vms: 2 }, async (stage) => {
-    await eusRunOn(stage, { until: 'none-outdated' })
+  playTwoAt('none-outdated')(async (stage) => {
     const memory = async (size: string) => {
       for (const node of stage.simulated.store.list(Nodes).items as Node[])
         await stage.cluster.writer.mergePatch(

@@ -1,3 +1,4 @@
+// 4 s: each line is printed in another window.
 import { expect, test } from 'vitest'
 import { ocpOlm } from '../../../src/simulator/olm/olm-shape.ts'
 import type { SimulationFaults } from '../../../src/simulator/simulated-cluster.ts'
@@ -7,12 +8,14 @@ import { nmo } from '../other-operator.ts'
 import { shellWords } from '../shell-words.ts'
 import { type Ended, minute, play, type Stage } from '../stage.ts'
 import { after, cdiDegraded, operatorVersion, patchWorkers, setMethods } from './meanwhile.ts'
-import { eusRunOn, type Shape, small418 } from './window-stage.ts'
+import { eusRunOn, playAt, type Shape, small418 } from './window-stage.ts'
 
 const typed = 'kvup eus run --approve --stable-for 5s'
 
 interface Row {
   shape?: Shape
+  /** The step of the window of `small418` behind which it is played from. */
+  from?: string
   /** The step behind which the first run is interrupted, and it happens. */
   behind: string
   happens?: (stage: Stage) => unknown
@@ -31,18 +34,21 @@ const rows: Record<string, Row> = {
     goesOn: `${typed} --approve-also node-maintenance-operator.v5.4.0`,
   },
   'methods that somebody sets before they are given back': {
+    from: 'operator-4.20',
     behind: 'forecast',
     happens: (stage) => setMethods(stage, ['Evict']),
     reason: 'changed-meanwhile',
     goesOn: 'kvup restore-settings workload-updates --keep-current',
   },
   'a pool that somebody unpauses': {
+    from: 'pause-worker',
     behind: 'channel-4.19',
     happens: (stage) => patchWorkers(stage, { paused: false }),
     reason: 'override-changed',
     goesOn: `${typed} --accept override-changed`,
   },
   'a pool that appears': {
+    from: 'request-4.19',
     behind: 'accepted-4.19',
     happens: (stage) => set(stage, { addedPool: { name: 'infra', nodes: 1 } }),
     reason: 'pool-appeared',
@@ -74,8 +80,8 @@ async function expectTaken(ended: Ended, goesOn: string, stage: Stage): Promise<
 
 test.each(Object.entries(rows))(
   'inside a window no line is printed that is refused there: %s',
-  (_, { shape = small418, behind, happens, reason, goesOn }) =>
-    play(shape, async (stage) => {
+  (_, { shape = small418, from, behind, happens, reason, goesOn }) => {
+    const act = async (stage: Stage) => {
       const stop = new AbortController()
       const onEvent = after(behind, () => stop.abort(interrupted('SIGINT')))
       expect(await eusRunOn(stage, {}, { onEvent, signal: stop.signal })).toMatchObject({ code: 130 })
@@ -84,7 +90,9 @@ test.each(Object.entries(rows))(
       const ended = await eusRunOn(stage, {}, { commandLine: typed })
       expect(ended).toMatchObject({ error: { reason } })
       await expectTaken(ended, goesOn, stage)
-    }),
+    }
+    return from === undefined ? play(shape, act) : playAt(from)(act)
+  },
 )
 
 test('nor where HyperConverged is Degraded before a release that would repair it; with that line it is repaired', () =>

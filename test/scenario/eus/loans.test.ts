@@ -19,6 +19,7 @@ import {
   eusStatusOn,
   platformOf,
   small418,
+  playAt,
 } from './window-stage.ts'
 
 const minute = 60_000
@@ -33,8 +34,7 @@ const runToARefusal = (stage: Stage, options: Parameters<typeof eusRunOn>[1] = {
 
 describe('what it was set to is kept with the loan', () => {
   test('a pool that somebody unpaused is asked about, however much was written to the journal since', () =>
-    play(small418, async (stage) => {
-      await eusRunOn(stage, { until: 'accepted-4.19' })
+    playAt('accepted-4.19')(async (stage) => {
       const at = new Date(stage.now).toISOString()
       const entry = { at, by: 'x', procedure: 'workloads update', step: 's', what: 'applied' } as const
       for (const wave of Array.from({ length: 300 }).keys())
@@ -128,8 +128,7 @@ const another = (stage: Stage, methods: readonly string[] = []) =>
 
 describe('a HyperConverged that was made anew in the window, with the empty methods that it was saved with', () => {
   test('abort is not done with it, and the loan stays until it is decided', () =>
-    play(small418, async (stage) => {
-      await eusRunOn(stage, { until: 'pause-worker' })
+    playAt('pause-worker')(async (stage) => {
       const ended = await eusAbortOn(stage, {}, { cluster: another(stage) })
       expect(ended).toMatchObject({ code: 3, error: { reason: 'changed-meanwhile' } })
       expect(ended.text).toContain('was deleted and created again')
@@ -140,8 +139,7 @@ describe('a HyperConverged that was made anew in the window, with the empty meth
     }))
 
   test('with the methods as they were it has them back: the loan is closed, with the reason', () =>
-    play(small418, async (stage) => {
-      await eusRunOn(stage, { until: 'pause-worker' })
+    playAt('pause-worker')(async (stage) => {
       const cluster = another(stage, ['LiveMigrate'])
       const ended = await eusAbortOn(stage, {}, { cluster })
       expect(ended.error).toBeUndefined()
@@ -153,8 +151,7 @@ describe('a HyperConverged that was made anew in the window, with the empty meth
 })
 
 test('an update that somebody else asked for, and that is refused: abort names it before and after, says how it is taken back, and leaves it', () =>
-  play(small418, async (stage) => {
-    await eusRunOn(stage, { until: 'pause-worker' })
+  playAt('pause-worker')(async (stage) => {
     stage.simulated.faults.set(refusing)
     await stage.until(minute)
     await patchPlatform(stage, { desiredUpdate: { version: '4.19.17' } })

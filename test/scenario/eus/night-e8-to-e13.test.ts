@@ -8,7 +8,7 @@ import { ocp418to420, type Release } from '../../../src/simulator/openshift/open
 import { servedGraph } from '../../../src/simulator/openshift/cluster-updates.ts'
 import { minute, play, type Stage } from '../stage.ts'
 import { askAlerts } from '../../../src/lib/openshift/firing-alerts.ts'
-import { doneSteps, eusRunOn, eusStatusOn, platformOf, small418 } from './window-stage.ts'
+import { doneSteps, eusRunOn, eusStatusOn, platformOf, playAt, small418 } from './window-stage.ts'
 
 const versionOf = (stage: Stage) => platformOf(stage).status?.desired?.version
 const onePool = [
@@ -32,8 +32,7 @@ describe('night E8: the operator is of the platform’s minor, before and after 
     }))
 
   test('the catalog does not answer: the next minor is not asked for before the operator has followed', () =>
-    play(small418, async (stage) => {
-      await eusRunOn(stage, { until: 'control-plane-4.19' })
+    playAt('control-plane-4.19')(async (stage) => {
       stage.simulated.faults.set({ catalogNotReady: true })
       const ended = await eusRunOn(stage)
       expect(ended.code).toBe(4)

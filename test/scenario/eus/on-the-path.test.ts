@@ -1,3 +1,4 @@
+// 6 s: each way of the operator is another window from its beginning.
 import { describe, expect, test } from 'vitest'
 import { planEus } from '../../../src/commands/eus/eus-status.ts'
 import {

@@ -17,7 +17,7 @@ test('methods that were empty beforehand are nobody’s loan: the last release o
   play(unheld, async (stage) => {
     await eusRunOn(stage, { until: 'control-plane-4.20' })
     expect(platformOf(stage).status?.history?.[0]).toMatchObject({ state: 'Completed', version: '4.20.5' })
-    const waited = await eusRunOn(stage, { timeout: '3h' }, { cluster: silent(stage.cluster) })
+    const waited = await eusRunOn(stage, { timeout: '30m' }, { cluster: silent(stage.cluster) })
     expect(waited.code).not.toBe(0)
     expect(borrowedFields(stage).paused).toEqual({ master: false, worker: true })
     const ended = await eusRunOn(stage)

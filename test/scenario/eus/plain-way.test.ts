@@ -1,3 +1,4 @@
+// 7 s: each kind of cluster has another way, and it is played to its end.
 import { describe, expect, test } from 'vitest'
 import { type EusPlanOptions, planEus } from '../../../src/commands/eus/eus-status.ts'
 import { ClusterOperators, Infrastructures } from '../../../src/lib/kube/kinds/openshift-kinds.ts'

@@ -3,7 +3,7 @@ import { Nodes } from '../../../src/lib/kube/kinds/core-kinds.ts'
 import { play, type Stage } from '../stage.ts'
 import { lying } from './lying-reader.ts'
 import { after, patchWorkers, writesTo } from './meanwhile.ts'
-import { borrowedFields, doneSteps, eusRunOn, small418 } from './window-stage.ts'
+import { borrowedFields, doneSteps, eusRunOn, small418, playAt } from './window-stage.ts'
 
 describe('night E5: a pool is paused only once it is through with what it was told', () => {
   test.each(['Updating', 'Degraded'])('%s behind the question: not paused', (is) =>
@@ -24,8 +24,7 @@ describe('night E5: a pool is paused only once it is through with what it was to
   )
 
   test('one that is ours, and was unpaused by somebody, is paused again at once with --accept, however it rolls', () =>
-    play(small418, async (stage) => {
-      await eusRunOn(stage, { until: 'control-plane-4.19' })
+    playAt('control-plane-4.19')(async (stage) => {
       await patchWorkers(stage, { paused: false })
       await stage.until(60_000)
       const before = stage.now

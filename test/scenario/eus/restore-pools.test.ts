@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { type MachineConfigPool, MachineConfigPools } from '../../../src/lib/kube/kinds/openshift-kinds.ts'
-import { minute, play, type Stage } from '../stage.ts'
-import { doneSteps, restoreOn, eusRunOn, platformOf, withPools } from './window-stage.ts'
+import { minute, type Stage } from '../stage.ts'
+import { doneSteps, eusRunOn, platformOf, playAt, playTwoPoolsAt, restoreOn } from './window-stage.ts'
 
 const pools = ({ simulated }: Stage) =>
   simulated.store.list(MachineConfigPools).items as readonly MachineConfigPool[]
@@ -20,8 +20,7 @@ function mostAway(stage: Stage): () => number {
 
 describe('night E5: restore --pools gives pools back as the end of a window does', () => {
   test('one at a time, in the order that you requested, the next after the one before has rolled', () =>
-    play(withPools('worker', 'gpu'), async (stage) => {
-      await eusRunOn(stage, { until: 'operator-4.19' })
+    playTwoPoolsAt('operator-4.19')(async (stage) => {
       const most = mostAway(stage)
       const ended = await restoreOn(stage, { pools: true, poolOrder: ['worker'] })
       expect(ended.error).toBeUndefined()
@@ -39,8 +38,7 @@ describe('night E5: restore --pools gives pools back as the end of a window does
     }))
 
   test('a second one, asked for while the first rolls, waits for it', () =>
-    play(withPools('worker', 'gpu'), async (stage) => {
-      await eusRunOn(stage, { until: 'operator-4.19' })
+    playTwoPoolsAt('operator-4.19')(async (stage) => {
       const most = mostAway(stage)
       expect(await restoreOn(stage, { whats: ['pool/gpu'], until: 'unpause-gpu' })).toMatchObject({
         code: 0,
@@ -51,8 +49,7 @@ describe('night E5: restore --pools gives pools back as the end of a window does
     }))
 
   test('while the platform is updating to a release, nothing is unpaused before it is there', () =>
-    play(withPools('worker'), async (stage) => {
-      await eusRunOn(stage, { until: 'accepted-4.19' })
+    playAt('accepted-4.19')(async (stage) => {
       const ended = await restoreOn(stage, { whats: ['pool-paused/worker'] })
       expect(ended.error).toBeUndefined()
       expect(doneSteps(ended).indexOf('platform-4.19.14')).toBeLessThan(
@@ -65,8 +62,7 @@ describe('night E5: restore --pools gives pools back as the end of a window does
 const began = (stage: Stage) => stage.journal.kept('eus to 4.20/began')
 
 test('the window is closed with its last loan, also by who runs again what ended right behind it; the next run begins where the platform is', () =>
-  play(withPools('worker'), async (stage) => {
-    await eusRunOn(stage, { until: 'operator-4.19' })
+  playAt('operator-4.19')(async (stage) => {
     await restoreOn(stage)
     expect(await began(stage)).toMatchObject({ from: '4.18.21' })
     await restoreOn(stage, { pools: true, pauseBefore: ['close-window'] })
@@ -80,8 +76,7 @@ test('the window is closed with its last loan, also by who runs again what ended
   }))
 
 test('nor does a run take what such a restore has left for what it began with', () =>
-  play(withPools('worker'), async (stage) => {
-    await eusRunOn(stage, { until: 'operator-4.19' })
+  playAt('operator-4.19')(async (stage) => {
     await restoreOn(stage, { pools: true, pauseBefore: ['close-window'] })
     await stage.until(10 * minute)
     expect(await eusRunOn(stage, { until: 'accepted-4.20' })).toMatchObject({ code: 0 })

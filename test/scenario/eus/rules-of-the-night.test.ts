@@ -4,7 +4,7 @@ import { ConfigMaps } from '../../../src/lib/kube/kinds/core-kinds.ts'
 import type { ocp418to420 } from '../../../src/simulator/openshift/openshift-shape.ts'
 import { play, type Stage } from '../stage.ts'
 import { refusing, writesTo } from './meanwhile.ts'
-import { eusRunOn, platformOf, small418 } from './window-stage.ts'
+import { eusRunOn, platformOf, small418, playAt } from './window-stage.ts'
 
 const pool = { name: 'worker' }
 const patchPool = (stage: Stage, spec: object) =>
@@ -12,8 +12,7 @@ const patchPool = (stage: Stage, spec: object) =>
 
 describe('night E1: the gate is per step', () => {
   test('an operator of the platform that says no keeps the platform step from being asked for', () =>
-    play(small418, async (stage) => {
-      await eusRunOn(stage, { until: 'pause-worker' })
+    playAt('pause-worker')(async (stage) => {
       stage.simulated.faults.set(refusing)
       await stage.until(120_000)
       const mark = stage.mark

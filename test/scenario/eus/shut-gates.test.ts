@@ -1,10 +1,11 @@
+// 5 s: at a gate that is shut a run waits until its time is up.
 import { describe, expect, test } from 'vitest'
 import { okdOlm } from '../../../src/simulator/olm/olm-shape.ts'
 import type { ClusterVersion } from '../../../src/lib/kube/kinds/openshift-kinds.ts'
 import { condition } from '../../../src/lib/kube/object.ts'
 import type { Cluster } from '../../../src/lib/kube/cluster.ts'
 import { play } from '../stage.ts'
-import { doneSteps, eusRunOn, platformOf, type Shape, small418 } from './window-stage.ts'
+import { doneSteps, eusRunOn, platformOf, playAt, type Shape, small418 } from './window-stage.ts'
 import { beforeWrite } from './before-write.ts'
 import { after, cdiDegraded, conditionOf, writesTo } from './meanwhile.ts'
 import { denying } from './denying-cluster.ts'
@@ -37,7 +38,7 @@ const lists = (verb: string, plural: string) => verb === 'list' && plural === 'h
 
 describe('night E1: nothing is written past a gate that is shut by then', () => {
   test('platform: HyperConverged is Degraded between the gate and the request, which waits for the update service', () =>
-    play(small418, async (stage) => {
+    playAt('pause-worker')(async (stage) => {
       const atRequest: unknown[] = []
       await eusRunOn(
         stage,
@@ -116,15 +117,16 @@ describe('night E1: nothing is written past a gate that is shut by then', () => 
   )
 
   test('night E4: no InstallPlan is approved while the ClusterVersion is Progressing, or has a spec that its status is not yet about', () =>
-    play(small418, async (stage) => {
-      await eusRunOn(stage, { until: 'control-plane-4.19' })
+    playAt('control-plane-4.19')(async (stage) => {
       const mark = stage.mark
       for (const edit of [isProgressing, ({ metadata }: ClusterVersion) => (metadata.generation = 99)]) {
         const cluster = lying(stage.cluster, 'clusterversions', (cv) => {
           edit(cv)
           return cv
         })
-        expect((await eusRunOn(stage, { until: 'approve-4.19.5' }, { cluster })).code).not.toBe(0)
+        expect(
+          (await eusRunOn(stage, { until: 'approve-4.19.5', timeout: '30m' }, { cluster })).code,
+        ).not.toBe(0)
         expect(writesTo(stage, 'installplans', mark)).toEqual([])
       }
     }))
@@ -134,7 +136,7 @@ describe('night E1: nothing is written past a gate that is shut by then', () => 
     ['operator-releases-4.19-after-4.19.8', 'operator-4.19'],
     ['operator-4.19', 'gate-4.20'],
   ])('a CSV that is Failed since %s: %s is not done, and the platform does not go on', (before, step) =>
-    play(small418, async (stage) => {
+    playAt('control-plane-4.19')(async (stage) => {
       let fails = false
       const cluster = lying(stage.cluster, 'clusterserviceversions', (csv) => {
         if (fails && csv.metadata.name.endsWith('4.19.8'))
@@ -147,7 +149,7 @@ describe('night E1: nothing is written past a gate that is shut by then', () => 
       })
       const ended = await eusRunOn(
         stage,
-        { until: 'accepted-4.20', timeout: '4h' },
+        { until: 'accepted-4.20', timeout: '40m' },
         { cluster, onEvent: after(before, () => (fails = true)) },
       )
       expect(doneSteps(ended)).toContain(before)

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { EusStatusDocument } from '../../../src/lib/eus/run/window-status-report.ts'
 import { type Node, Nodes } from '../../../src/lib/kube/kinds/core-kinds.ts'
 import { minute, play, type Stage, type Terminal } from '../stage.ts'
-import { eusRunOn, eusStatusOn, small418 } from './window-stage.ts'
+import { eusRunOn, eusStatusOn, playAt, small418 } from './window-stage.ts'
 
 async function statusOf(stage: Stage, terminal?: Terminal): Promise<EusStatusDocument & { text: string }> {
   const ended = await eusStatusOn(stage, {}, terminal)
@@ -18,8 +18,7 @@ test('no window is open: it says so, and writes nothing', () =>
   }))
 
 test('between hops: what is behind, where it stands, what is ahead, and what is borrowed; a node that is not ready is in the verdict, and is looked at first', () =>
-  play(small418, async (stage) => {
-    await eusRunOn(stage, { until: 'pause-workload-updates' })
+  playAt('pause-workload-updates')(async (stage) => {
     const held = stage.mark
     await eusRunOn(stage, { until: 'operator-4.19' })
     // Night E3: nothing of HyperConverged is written between hold and give-back.
@@ -60,7 +59,7 @@ test('between hops: what is behind, where it stands, what is ahead, and what is 
   }))
 
 test('while the nodes of a pool reboot, the parts behind it are done, and the verdict names the node', () =>
-  play(small418, async (stage) => {
+  playAt('forecast')(async (stage) => {
     const looks: (EusStatusDocument & { text: string })[] = []
     const running = eusRunOn(stage)
     for (let look = 0; look < 600 && looks.length === 0; look++) {

@@ -6,7 +6,7 @@ import { errorLines } from '../../../src/lib/output/error-text.ts'
 import { paintFor, printedLine } from '../../../src/lib/output/terminal.ts'
 import { leaseName } from '../../../src/lib/engine/lease.ts'
 import { type Ended, minute, play, type Stage } from '../stage.ts'
-import { borrowedFields, eusRunOn, eusStatusOn, small418 } from './window-stage.ts'
+import { borrowedFields, eusRunOn, eusStatusOn, playAt, small418 } from './window-stage.ts'
 
 const statusOn = (stage: Stage): Promise<Ended> =>
   stage.perform((cx) => status(cx, {}), { commandLine: 'kvup status' })
@@ -15,9 +15,7 @@ const historyOn = (stage: Stage): Promise<Ended> =>
   stage.perform((cx) => history(cx).then(() => 0), { commandLine: 'kvup history' })
 
 test('between hops: status, eus status, history, the question of run and restore name the commands of the window, who is at work, and what is borrowed', () =>
-  play(small418, async (stage) => {
-    const before418 = borrowedFields(stage)
-    await eusRunOn(stage, { until: 'operator-4.19' })
+  playAt('operator-4.19')(async (stage, before418) => {
     const { text } = await statusOn(stage)
     expect(text).toContain('paused of MachineConfigPool worker, was false')
     expect(text).not.toMatch(/kvup (?:restore-settings|workloads resume-updates)\n/u)
@@ -58,7 +56,7 @@ test('between hops: status, eus status, history, the question of run and restore
   }))
 
 test("eus status on the way of a hop: from where to where; what kvup itself asked for is no trouble, and what was accepted is nobody's to give back", () =>
-  play(small418, async (stage) => {
+  playAt('pause-worker')(async (stage) => {
     await eusRunOn(stage, { until: 'request-4.19' })
     expect((await eusStatusOn(stage)).text).not.toContain('is requested by kvup')
     await eusRunOn(stage, { until: 'accepted-4.19' })
@@ -78,7 +76,7 @@ async function hold({ simulated, now }: Stage, holderIdentity: string): Promise<
 }
 
 test('without --approve the line that would end at the same place is not offered', () =>
-  play(small418, async (stage) => {
+  playAt('control-plane-4.19')(async (stage) => {
     const line = 'kvup eus run --graph-file graph.json'
     const { text, code, error } = await eusRunOn(stage, { approve: false }, { commandLine: line })
     expect(code).toBe(3)

@@ -1,3 +1,4 @@
+// 5 s: what is slow is waited for.
 import { describe, expect, test } from 'vitest'
 import { type Node, Nodes } from '../../../src/lib/kube/kinds/core-kinds.ts'
 import {
@@ -19,7 +20,8 @@ import {
   platformOf,
   type Shape,
   small418,
-  withPools,
+  playAt,
+  playTwoPoolsAt,
 } from './window-stage.ts'
 
 const said = (stage: Stage, type: string) => condition(platformOf(stage), type)?.status
@@ -124,18 +126,15 @@ const configOf = (stage: Stage) => {
 
 describe('trap 18: which pools are paused, and what one says that was', () => {
   test('kvup pauses every pool but master, and each stays where it is while the platform goes on', () =>
-    play(withPools('worker', 'gpu'), async (stage) => {
-      const ended = await eusRunOn(stage, { until: 'control-plane-4.19' })
-      expect(ended).toMatchObject({ code: 0 })
+    playTwoPoolsAt('control-plane-4.19')(async (stage) => {
       expect(borrowedFields(stage).paused).toEqual({ master: false, worker: true, gpu: true })
       expect(last(stage)).toMatchObject({ state: 'Completed', version: '4.19.14' })
-      await stage.until(60 * minute)
+      await stage.until(20 * minute)
       expect([kubelets(stage, 'worker'), kubelets(stage, 'gpu')]).toEqual([['31'], ['31']])
     }))
 
   test('kvup, before it pauses a pool that still says Updated of the configuration before, waits until it has rolled', () =>
-    play(withPools('worker'), async (stage) => {
-      await eusRunOn(stage, { until: 'pause-workload-updates' })
+    playAt('pause-workload-updates')(async (stage) => {
       const atPause: ReturnType<typeof configOf>[] = []
       const onEvent = after('pause-worker', () => atPause.push(configOf(stage)), 'step-applied')
       await change(stage)
@@ -147,7 +146,7 @@ describe('trap 18: which pools are paused, and what one says that was', () => {
     }))
 
   test('kvup, unpausing in the order that was asked for, ends only with the nodes at the target', () =>
-    play(withPools('worker', 'gpu'), async (stage) => {
+    playTwoPoolsAt('operator-4.20')(async (stage) => {
       const observed: (readonly string[])[] = []
       const onEvent = after('rolled-worker', () => observed.push(kubelets(stage, 'worker')))
       const ended = await eusRunOn(stage, { poolOrder: ['worker'] }, { onEvent })

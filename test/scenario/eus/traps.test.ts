@@ -7,12 +7,7 @@ import {
 import { migrate, migration, outdatedCount } from '../machines.ts'
 import { lying } from './lying-reader.ts'
 import { minute, play, type Stage } from '../stage.ts'
-import { doneSteps, eusRunOn, twoWorkers418 } from './window-stage.ts'
-
-const withVms = {
-  ...twoWorkers418,
-  vms: 2,
-}
+import { doneSteps, eusRunOn, playTwoAt, twoWorkers418 } from './window-stage.ts'
 
 /** The platform is at 4.19, and OLM has resolved what follows it. */
 async function beforeApproval(stage: Stage): Promise<void> {
@@ -21,7 +16,7 @@ async function beforeApproval(stage: Stage): Promise<void> {
 }
 
 describe('trap 8: held methods stop hotplug and moves of volumes as well, and no migration that is in flight', () => {
-  const slow = { ...withVms, vms: [{ name: 'web-1', migration: '60s' }] } as const
+  const slow = { ...twoWorkers418, vms: [{ name: 'web-1', migration: '60s' }] } as const
 
   test('kvup waits for it before it approves', () =>
     play(slow, async (stage) => {
@@ -36,15 +31,13 @@ describe('trap 8: held methods stop hotplug and moves of volumes as well, and no
 
 describe('trap 19: at the end the methods come first, then the VMs, then the pools', () => {
   test('kvup: no VM is outdated any more when the first pool is unpaused', () =>
-    play(withVms, async (stage) => {
+    playTwoAt('operator-4.20')(async (stage) => {
       const observed: number[] = []
       stage.simulated.store.watch(MachineConfigPools, ({ object }) => {
         const { metadata, spec } = object as { metadata: { name: string }; spec?: { paused?: boolean } }
         if (metadata.name === 'worker' && spec?.paused !== true) observed.push(outdatedCount(stage))
       })
-      await eusRunOn(stage, { until: 'operator-4.20' })
       expect(outdatedCount(stage)).toBe(2)
-      observed.length = 0
       // The count of the KubeVirt is stale while it updates (trap 9).
       const cluster = lying(stage.cluster, 'kubevirts', (kubevirt) => {
         kubevirt.status.outdatedVirtualMachineInstanceWorkloads = 0

@@ -9,6 +9,7 @@ import {
   eusStatusOn,
   platformOf,
   small418,
+  playAt,
 } from './window-stage.ts'
 
 /** Each asks the API server as somebody of their own, so that the audit log tells them apart. */
@@ -63,8 +64,7 @@ describe('two engineers at one window', () => {
 const toPatch = { method: 'olm', stableFor: '5s' } as const
 
 test('kvup upgrade beside a window that is open is refused by name; with --leave-paused it takes the operator along, and what the window has borrowed stays borrowed', () =>
-  play(small418, async (stage) => {
-    await eusRunOn(stage, { until: 'control-plane-4.19' })
+  playAt('control-plane-4.19')(async (stage) => {
     const [held, mark] = [borrowedFields(stage), stage.mark]
     const refused = await stage.upgrade('4.19.8', toPatch)
     expect(refused).toMatchObject({ code: 3, error: { reason: 'window-open' } })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { minute, play, type Stage } from '../stage.ts'
-import { eusAbortOn, eusRunOn, platformOf, small418 } from './window-stage.ts'
+import { eusAbortOn, eusRunOn, platformOf, small418, playAt } from './window-stage.ts'
 import type { EusRunOptions } from '../../../src/lib/eus/run/window-run.ts'
 
 async function expectNoStep(stage: Stage, limits: Partial<EusRunOptions>): Promise<readonly string[]> {
@@ -39,8 +39,7 @@ test('--until, typed again: it is done, and nothing is written; what is no step 
   }))
 
 test('a step before the end is behind when only the way back out is left', () =>
-  play(small418, async (stage) => {
-    expect(await eusRunOn(stage, { until: 'operator-4.20' })).toMatchObject({ code: 0 })
+  playAt('operator-4.20')(async (stage) => {
     const mark = stage.mark
     for (const until of ['pause-worker', 'operator-4.19', 'request-4.20', 'operator-4.20'])
       expect(await eusRunOn(stage, { until })).toMatchObject({ code: 0 })

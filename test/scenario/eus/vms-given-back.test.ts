@@ -6,7 +6,7 @@ import { play, type Stage } from '../stage.ts'
 import { denying } from './denying-cluster.ts'
 import type { RunEvent } from '../../../src/lib/engine/step.ts'
 import { overrideLabel } from '../../../src/lib/vms/unblock/vm-overrides.ts'
-import { lentFields, playLent, restartDb, run } from './lending-window.ts'
+import { lentFields, playLentAt, restartDb, run } from './lending-window.ts'
 import { borrowedFields, doneSteps, eus418, eusRunOn } from './window-stage.ts'
 
 /** No pool to pause: one minor after the other. */
@@ -16,8 +16,6 @@ const compact = {
   openshift: { ...ocp418to420, pools: [{ name: 'master', nodes: 3 }], healthChecks: [] },
 }
 const db = { name: 'db', namespace: 'demo' }
-const toItsEnd = async (stage: Stage) =>
-  expect(await run(stage, {}, { until: 'rolled-worker' })).toMatchObject({ code: 0 })
 const unlabelled: object = { [overrideLabel]: null }
 const listsVms = (verb: string, plural: string) => verb === 'list' && plural === 'virtualmachines'
 const isOpen = async ({ journal }: Stage) => (await keptBaseline(journal, 'eus to 4.20')) !== undefined
@@ -26,7 +24,7 @@ const setEviction = ({ cluster }: Stage, evictionStrategy: string) =>
 
 describe('what kvup workloads unblock lent to VMs', () => {
   test('is said before the question, and given back at the end of a window, behind the pools, also where the list of VMs is refused meanwhile', () =>
-    playLent(async (stage, before) => {
+    playLentAt('rolled-worker')(async (stage, before) => {
       let isRefused = false
       const cluster = denying(stage.cluster, (verb, plural) => isRefused && listsVms(verb, plural))
       const onEvent = ({ kind }: RunEvent) => void (isRefused ||= kind === 'step-done')
@@ -39,8 +37,8 @@ describe('what kvup workloads unblock lent to VMs', () => {
     }))
 
   test('is given back to a VM that was lent it during the EUS upgrade, for the drain of its node', () =>
-    playLent(async (stage, before) => {
-      expect(await stage.restore()).toMatchObject({ code: 0 })
+    playLentAt('operator-4.20')(async (stage, before) => {
+      expect(await stage.restore({ whats: ['vm/demo/db'] })).toMatchObject({ code: 0 })
       await restartDb(stage)
       const refused = await run(stage)
       expect(refused).toMatchObject({ code: 3, error: { reason: 'vms-block-drains' } })
@@ -56,8 +54,7 @@ describe('what kvup workloads unblock lent to VMs', () => {
     }))
 
   test('and changed by somebody since: all else is given back, then it asks; answered, the window is over', () =>
-    playLent(async (stage, before) => {
-      await toItsEnd(stage)
+    playLentAt('rolled-worker')(async (stage, before) => {
       await setEviction(stage, 'External')
       const asked = await run(stage)
       expect(asked).toMatchObject({ code: 3, error: { reason: 'changed-meanwhile' } })
@@ -74,7 +71,7 @@ describe('what kvup workloads unblock lent to VMs', () => {
     }))
 
   test('and was said to be given back: so it is where somebody took the label off by which it is found', () =>
-    playLent(async (stage, before) => {
+    playLentAt('rolled-worker')(async (stage, before) => {
       const onEvent = ({ kind }: RunEvent) =>
         kind === 'run-started' &&
         void stage.cluster.writer.mergePatch(VirtualMachines, db, { metadata: { labels: unlabelled } })

@@ -4,23 +4,8 @@ import {
   VirtualMachineInstances,
 } from '../../../src/lib/kube/kinds/kubevirt-kinds.ts'
 import { Nodes } from '../../../src/lib/kube/kinds/core-kinds.ts'
-import { ocp418to420 } from '../../../src/simulator/openshift/openshift-shape.ts'
-import { type Ended, minute, play, type Stage } from '../stage.ts'
-import { doneSteps, eusAbortOn, eusRunOn, small418 } from './window-stage.ts'
-
-/** Two nodes for VMs, and as many VMs. */
-const twoNodes = {
-  ...small418,
-  vms: 2,
-  openshift: {
-    ...ocp418to420,
-    ...small418.openshift,
-    pools: [
-      { name: 'master', nodes: 1 },
-      { name: 'worker', nodes: 2 },
-    ],
-  },
-}
+import { type Ended, minute, type Stage } from '../stage.ts'
+import { doneSteps, eusAbortOn, eusRunOn, playTwoAt } from './window-stage.ts'
 
 const accept = ['vms-that-stay', 'no-room']
 const until = 'none-outdated'
@@ -38,14 +23,12 @@ async function cordonAllBut(stage: Stage, name: string): Promise<void> {
 const noteOf = ({ events }: Ended, id: string) =>
   events.flatMap((event) => (event.kind === 'step-done' && event.step.id === id ? [event.note] : [])).at(0)
 
-/** The window up to the end of its last hop; then one VM can go to the other's node, and that one nowhere. */
-async function withoutRoom(stage: Stage): Promise<void> {
-  await eusRunOn(stage, { accept, until: 'operator-4.20' })
-  await cordonAllBut(stage, nodeOf(stage, 'web-1'))
-}
+const playAtItsEnd = playTwoAt('operator-4.20')
+/** One VM can go to the other's node, and that one nowhere. */
+const withoutRoom = (stage: Stage) => cordonAllBut(stage, nodeOf(stage, 'web-1'))
 
 test('accepted by name, a VM that could move and has nowhere to go ends the wait, and is named; the one that can is moved first', () =>
-  play(twoNodes, async (stage) => {
+  playAtItsEnd(async (stage) => {
     await withoutRoom(stage)
     expect(nodeOf(stage, 'web-2')).not.toBe(nodeOf(stage, 'web-1'))
     const ended = await eusRunOn(stage, { accept, until })
@@ -57,9 +40,9 @@ test('accepted by name, a VM that could move and has nowhere to go ends the wait
   }))
 
 test('not accepted, it is waited for, with what is in the way and the line that goes on without it', () =>
-  play(twoNodes, async (stage) => {
+  playAtItsEnd(async (stage) => {
     await withoutRoom(stage)
-    const ended = await eusRunOn(stage, { accept: ['no-room'], until, timeout: '3h' })
+    const ended = await eusRunOn(stage, { accept: ['no-room'], until, timeout: '1h' })
     expect(ended).toMatchObject({ code: 4 })
     expect(ended.text).toContain('1 outdated VM has no node to migrate to')
     expect(ended.text).toContain('kvup eus run --accept vms-that-stay     continues without them')
@@ -69,10 +52,9 @@ test('not accepted, it is waited for, with what is in the way and the line that 
   }))
 
 test('VMs whose migrations a quota refuses: a stall with the line that goes on without them, which it does', () =>
-  play(twoNodes, async (stage) => {
-    await eusRunOn(stage, { accept, until: 'operator-4.20' })
+  playAtItsEnd(async (stage) => {
     stage.simulated.faults.set({ quota: 'demo' })
-    const stalled = await eusRunOn(stage, { accept: ['no-room'], until, timeout: '3h' })
+    const stalled = await eusRunOn(stage, { accept: ['no-room'], until, timeout: '1h' })
     expect(stalled).toMatchObject({ code: 4 })
     expect(stalled.text).toContain('kvup eus run --accept vms-that-stay     continues without them')
     const ended = await eusRunOn(stage, { accept, pauseBefore: ['unpause-worker'] })

@@ -4,7 +4,7 @@ import { isWrite } from '../../../src/simulator/api/api-request.ts'
 import { isEvery, shuffled } from '../killed.ts'
 import { type Death, immortal, Killed, mortal } from '../mortal-cluster.ts'
 import { kvupUser, type Stage } from '../stage.ts'
-import { type Command, playLent } from './lending-window.ts'
+import type { Command, playLent } from './lending-window.ts'
 
 /**
  * All objects with their resourceVersions, but Leases: what a resumed run can find. Two deaths at the same one differ only by how long ago the last change was, for
@@ -58,22 +58,13 @@ class LastingWrites {
 }
 
 /**
- * Plays it to its end, after what `before` does. Twice, as what is loaded when it is first needed comes in real time: simulated time goes on meanwhile, and
- * the first play of a process is none that the deaths repeat.
+ * Plays it to its end. What is loaded when it is first needed comes in real time, and simulated time goes on meanwhile: to be called where the same was played
+ * in this process before.
  */
-export async function deathsOf(
-  command: Command,
-  before: (stage: Stage) => Promise<unknown> = async () => undefined,
-): Promise<Deaths> {
-  await played(command, before)
-  return played(command, before)
-}
-
-async function played(command: Command, before: (stage: Stage) => Promise<unknown>): Promise<Deaths> {
+export async function deathsOf(playIt: typeof playLent, command: Command): Promise<Deaths> {
   const worlds = new Map<World, SameDeaths & { deaths: Death[] }>()
   let calls = 0
-  await playLent(async (stage) => {
-    await before(stage)
+  await playIt(async (stage) => {
     const writes = new LastingWrites(stage)
     let observed = { revision: -1, world: '', writes: 0 }
     const cluster = immortal(stage.cluster, (death) => {

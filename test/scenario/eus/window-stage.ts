@@ -13,8 +13,10 @@ import { servedCatalog } from '../../../src/simulator/olm/catalog-content.ts'
 import { ocpOlm, okdOlm, type OlmShape } from '../../../src/simulator/olm/olm-shape.ts'
 import { ocp418to420, okd419 } from '../../../src/simulator/openshift/openshift-shape.ts'
 import { servedGraph } from '../../../src/simulator/openshift/cluster-updates.ts'
-import type { Simulation } from '../../../src/simulator/simulated-cluster.ts'
-import type { Ended, RestoreTyped, Stage, Terminal } from '../stage.ts'
+import type { KubeObject } from '../../../src/lib/kube/object.ts'
+import { restart, simulate, type Simulation } from '../../../src/simulator/simulated-cluster.ts'
+import { SimClock } from '../../../src/simulator/simulated-clock.ts'
+import { type Ended, play, type RestoreTyped, Stage, type Terminal } from '../stage.ts'
 import type { EusRunOptions } from '../../../src/lib/eus/run/window-run.ts'
 
 export type Shape = Omit<Simulation, 'clock'>
@@ -175,3 +177,109 @@ export function borrowedFields({ simulated, methods }: Stage) {
 /** The ids of the steps that were done, in their order. */
 export const doneSteps = ({ events }: Ended): readonly string[] =>
   events.flatMap((event) => (event.kind === 'step-done' ? [event.step.id] : []))
+
+type Play<T> = (act: (stage: Stage, told: T) => Promise<void>) => Promise<void>
+
+/**
+ * Plays on a cluster as it is behind `begin`, which is played once for all of them, at the end of what `earlier` plays; they are told what it returned.
+ * Default: in front of everything.
+ */
+export function playFrom<T>(
+  shape: Shape,
+  begin: (stage: Stage, told?: T) => Promise<T>,
+  earlier: Play<T | undefined> = (act) => play(shape, (stage) => act(stage, undefined)),
+): Play<T> {
+  const moment = once(async () => {
+    const { promise, resolve } = Promise.withResolvers<Moment<T>>()
+    await earlier(async (stage, before) => {
+      const told = await begin(stage, before)
+      const { files, now: at } = stage
+      resolve({ objects: stage.simulated.store.everything(), files, at, told })
+    })
+    return promise
+  })
+  return async (act) => {
+    const { objects, files, at, told } = await moment()
+    const clock = new SimClock(new Date(at + restart).toISOString())
+    const stage = new Stage(clock, await simulate({ ...shape, clock, from: objects }))
+    for (const [name, text] of files) stage.files.set(name, text)
+    try {
+      await act(stage, told)
+    } finally {
+      await stage.stop()
+    }
+  }
+}
+
+interface Moment<T> {
+  objects: readonly KubeObject[]
+  files: ReadonlyMap<string, string>
+  /** Ms since the epoch. */
+  at: number
+  told: T
+}
+
+function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined
+  return () => (made ??= make())
+}
+
+/** Plays behind each of these steps of one window, each played on from the one before it. */
+export function playsAt<T>(
+  shape: Shape,
+  steps: readonly string[],
+  goTo: (step: string) => (stage: Stage, told?: T) => Promise<T>,
+  beginning?: Play<T>,
+): (step: string) => Play<T> {
+  const plays = new Map<string, Play<T>>()
+  let earlier = beginning as Play<T | undefined> | undefined
+  for (const step of steps) {
+    const here = playFrom(shape, goTo(step), earlier)
+    plays.set(step, here)
+    earlier = here
+  }
+  return (step) => {
+    const found = plays.get(step)
+    if (found === undefined) throw new Error(`no play at ${step}`)
+    return found
+  }
+}
+
+/** Goes to the end of a step; tells what was borrowed before the window. */
+const until =
+  (step: string, options: Partial<EusRunOptions> = {}) =>
+  async (stage: Stage, told?: ReturnType<typeof borrowedFields>) => {
+    const before = told ?? borrowedFields(stage)
+    const { error } = await eusRunOn(stage, { ...options, until: step })
+    if (error) throw error
+    return before
+  }
+
+/** The window of `small418`, behind each of its parts. */
+export const playAt = playsAt(
+  small418,
+  [
+    'pause-workload-updates',
+    'pause-worker',
+    'request-4.19',
+    'accepted-4.19',
+    'control-plane-4.19',
+    'operator-4.19',
+    'accepted-4.20',
+    'control-plane-4.20',
+    'operator-4.20',
+    'forecast',
+    'rolled-worker',
+  ],
+  until,
+)
+
+/** The window of two workers that have a VM each. */
+export const playTwoAt = playsAt({ ...twoWorkers418, vms: 2 }, ['operator-4.20', 'none-outdated'], until)
+
+/** The window of two pools of one worker each. */
+export const playTwoPoolsAt = playsAt(
+  withPools('worker', 'gpu'),
+  ['control-plane-4.19', 'operator-4.19', 'operator-4.20'],
+  until,
+)
