@@ -216,7 +216,11 @@ const hexDigits = '0123456789abcdef'
 
 /** Names and uids that look like the API server's and are the same in every run. */
 export class Identity {
-  readonly #next = seeded(0x6b767570)
+  readonly #next: () => number
+
+  constructor(seed = 0x6b767570) {
+    this.#next = seeded(seed)
+  }
 
   /** An RFC 4122 version 4 uid. */
   uid(): string {
