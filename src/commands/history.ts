@@ -59,7 +59,7 @@ const shownAtMost = 10
 /** Prints what the journal tells of runs; a page or a ticket is of one, the last where none is named. Reads only. Throws `usage` for a run that is not in it. */
 export async function history(cx: Context, options: HistoryOptions = {}, typed?: string): Promise<void> {
   const run = typed === undefined ? undefined : Number(typed)
-  const isPage = ['html', 'markdown'].includes(cx.flags.output)
+  const isPage = ['html', 'markdown'].includes(cx.flags?.output ?? '')
   const document = await readHistory(
     cx,
     isPage && run === undefined ? { ...options, limit: 1 } : options,
