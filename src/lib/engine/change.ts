@@ -411,7 +411,7 @@ interface EarlyEnd {
 }
 
 /** For the farewell to journal and lock, and together with what is read then: less than the 2 s in which an interrupted run has to leave. */
-export const farewell = { recordWithin: 900, allWithin: 1500 }
+export const lastReads = { recordWithin: 900, allWithin: 1500 }
 
 /** What is said of a run that ended early, besides its error. */
 export interface ResumeHint {

@@ -122,7 +122,7 @@ const keptNodes = (journal: JournalReader, name: string): Promise<Marks | undefi
   keptMarks(journal, windowKey(name, 'nodes'))
 
 /** As they were when the window was opened, or as they are now where nothing was kept yet. */
-export const nodesBefore = async ({ reader, journal }: Looking, name: string): Promise<Marks> =>
+export const nodesBefore = async ({ reader, journal }: Reading, name: string): Promise<Marks> =>
   (await keptNodes(journal, name)) ?? nodeMarks(reader)
 
 /** Nodes whose labels or taints are not what they were, and those that are gone (night E11). */
@@ -153,7 +153,7 @@ function nodeText({ metadata: { labels = {} }, spec }: Node): string {
 const mostVolumes = 500
 
 /** As they were when the window was opened, or as they are now where nothing was kept yet. */
-export const volumesBefore = async ({ reader, journal }: Looking, name: string): Promise<Marks> =>
+export const volumesBefore = async ({ reader, journal }: Reading, name: string): Promise<Marks> =>
   (await keptMarks(journal, windowKey(name, 'volumes'))) ?? volumeMarks(reader)
 
 /** DataVolumes and claims that are other ones, or in another phase, and those that are gone (night E11). */
@@ -169,7 +169,7 @@ async function volumeMarks(reader: Reader): Promise<Marks> {
   )
 }
 
-type Looking = Pick<ReadContext, 'reader' | 'journal'>
+type Reading = Pick<ReadContext, 'reader' | 'journal'>
 
 /** Name → a short mark of what is compared later; enough to say that it is another one, in some 30 bytes each. */
 type Marks = Readonly<Record<string, string>>
@@ -218,7 +218,7 @@ async function specNow(reader: Reader, version?: string): Promise<KeptSpec> {
 }
 
 /** As it was when the window was opened, or as it is now where nothing was kept yet. Throws what `storedHyperConverged` throws. */
-export async function hyperConvergedBefore({ reader, journal }: Looking, name: string): Promise<KeptSpec> {
+export async function hyperConvergedBefore({ reader, journal }: Reading, name: string): Promise<KeptSpec> {
   const found = await journal.kept(windowKey(name, 'hyperconverged'))
   if (!isRecord(found) || typeof found['version'] !== 'string' || !isRecord(found['leaves']))
     return specNow(reader)
@@ -250,7 +250,7 @@ const keepable = (fired: Fired): Fired =>
     : fired
 
 /** As it was when the window was opened, or as it is now where nothing was kept yet. */
-export async function alertsBefore({ reader, journal }: Looking, name: string): Promise<Fired> {
+export async function alertsBefore({ reader, journal }: Reading, name: string): Promise<Fired> {
   const found = await journal.kept(windowKey(name, 'alerts'))
   if (!isRecord(found)) return firedNow(reader)
   if (Array.isArray(found['firing'])) return { firing: found['firing'].map(String) }

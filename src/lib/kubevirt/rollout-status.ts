@@ -92,21 +92,21 @@ export function assessRollout(
   at: Date,
   lastLines: readonly LastLine[] = [],
 ): RolloutStatus {
-  return judgedLook(lookOver(snapshot, at, lastLines))
+  return statusOf(observe(snapshot, at, lastLines))
 }
 
 /** The same where nothing is missing; undefined elsewhere, for who then reads what the causes need: `explainedStatus`. */
 export function assessHealthy(snapshot: Snapshot, at: Date): RolloutStatus | undefined {
-  const look = lookOver(snapshot, at, [])
-  return look.open.length === 0 ? judgedLook(look) : undefined
+  const observation = observe(snapshot, at, [])
+  return observation.open.length === 0 ? statusOf(observation) : undefined
 }
 
-interface Look extends Parts {
+interface Observation extends Parts {
   observed: UpgradeSnapshot
   open: readonly Gap[]
 }
 
-function lookOver(snapshot: Snapshot, at: Date, lastLines: readonly LastLine[]): Look {
+function observe(snapshot: Snapshot, at: Date, lastLines: readonly LastLine[]): Observation {
   const { kubevirt, deployment } = theInstallation(snapshot)
   const observed: UpgradeSnapshot = { snapshot, kubevirt, operator: deployment, at, lastLines }
   const operator = assessOperator(observed)
@@ -114,7 +114,13 @@ function lookOver(snapshot: Snapshot, at: Date, lastLines: readonly LastLine[]):
   return { ...parts, observed, open: gaps(observed, parts) }
 }
 
-function judgedLook({ observed, open, operator, components: rolled, strategyJob: job }: Look): RolloutStatus {
+function statusOf({
+  observed,
+  open,
+  operator,
+  components: rolled,
+  strategyJob: job,
+}: Observation): RolloutStatus {
   const { kubevirt, at } = observed
   const found = open.length === 0 ? [] : causes(observed)
   const judged = judge(observed, { open, why: found, operator })

@@ -50,7 +50,7 @@ import { withHealth } from '../kubevirt/diagnosis/health.ts'
 import { leaseWatchOf } from '../kubevirt/lease-holders.ts'
 import { itemsOf } from '../kube/known.ts'
 import { lastLinesOf } from './upgrade-snapshot.ts'
-import { farewell, goesOn, readInTime, type ResumeHint, resumeLine, withLines } from '../engine/change.ts'
+import { lastReads, goesOn, readInTime, type ResumeHint, resumeLine, withLines } from '../engine/change.ts'
 import { isGuards } from '../vms/update-guard.ts'
 import { type RollbackHint, rollbackHint } from './methods/install-plan-approval.ts'
 import { readOperator } from './methods/operator-manifest.ts'
@@ -258,7 +258,7 @@ interface ReportedRun {
  * back. Before it has begun there is nothing to go on with: a refusal has its own remedy.
  */
 export const upgradeHint = (conditions: ReportedRun): ResumeHint => ({
-  ...farewell,
+  ...lastReads,
   async told({ error, hasBegun, readWithin }) {
     if (hasBegun) return withWhatIsLeft(error, conditions, readWithin)
     return error instanceof KvupError && interruptions.has(error.exitCode)

@@ -16,7 +16,7 @@ import { leftAsItIs, withParts } from '../window-status.ts'
 import {
   type Change,
   type DryRun,
-  farewell,
+  lastReads,
   performChange,
   readInTime,
   type ResumeHint,
@@ -209,7 +209,7 @@ async function leftOver({ cluster, window }: WindowSnapshot): Promise<readonly s
 
 /** A run that ends early says what is borrowed, what is armed, and which line goes on. Before it began nothing was changed, and a refusal has its own remedy. */
 const windowHint = (cx: CommandContext, windowSnapshot: WindowSnapshot): ResumeHint => ({
-  ...farewell,
+  ...lastReads,
   async told({ error, hasBegun, readWithin }) {
     if (!hasBegun || !(error instanceof KvupError)) return error
     const left =
