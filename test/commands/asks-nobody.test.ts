@@ -6,7 +6,6 @@ import { Routes } from '../../src/lib/kube/kinds/openshift-kinds.ts'
 import { asYaml } from '../../src/lib/manifests/apply-manifest.ts'
 import { SimClock } from '../../src/simulator/simulated-clock.ts'
 import { simulate, type Simulation } from '../../src/simulator/simulated-cluster.ts'
-import { checkText } from '../lib/output/report/recorded.ts'
 import { runText } from '../lib/run-text.ts'
 import { small418 } from '../scenario/eus/window-stage.ts'
 import table from './asks-nobody.json' with { type: 'json' }
@@ -33,7 +32,9 @@ async function place(shape: Omit<Simulation, 'clock'>, hasRoute: boolean) {
   const clock = new SimClock()
   const simulated = await simulate({ ...shape, clock })
   const cluster = simulated.cluster()
-  const files = { 'operator.yaml': asYaml(simulated.operatorManifest('v1.9.0')), 'check.json': checkText() }
+  const files = {
+    'operator.yaml': asYaml(simulated.operatorManifest('v1.9.0')),
+  }
   await simulated.stop()
   const route = { apiVersion: Routes.apiVersion, kind: 'Route', metadata: { name: 'thanos-querier' } }
   const get: Reader['get'] = async (kind, ref) =>
