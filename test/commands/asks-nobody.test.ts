@@ -32,7 +32,9 @@ async function place(shape: Omit<Simulation, 'clock'>, hasRoute: boolean) {
   const clock = new SimClock()
   const simulated = await simulate({ ...shape, clock })
   const cluster = simulated.cluster()
-  const files = { 'operator.yaml': asYaml(simulated.operatorManifest('v1.9.0')) }
+  const files = {
+    'operator.yaml': asYaml(simulated.operatorManifest('v1.9.0')),
+  }
   await simulated.stop()
   const route = { apiVersion: Routes.apiVersion, kind: 'Route', metadata: { name: 'thanos-querier' } }
   const get: Reader['get'] = async (kind, ref) =>

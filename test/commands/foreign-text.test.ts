@@ -237,7 +237,7 @@ async function shownBy(door: readonly string[], clusters: Awaited<ReturnType<typ
   for (const cluster of clusters) {
     const { out, err } = await runText(door, {
       ...cluster,
-      ...(!door.includes('markdown') && { columns: 80 }),
+      ...(!/markdown|html/u.test(door.join()) && { columns: 80 }),
       onWrite,
     })
     page += `\n${out}\n${err}\n`

@@ -7,7 +7,7 @@ import { serveFiles, small418 } from './eus/window-stage.ts'
 import { play, type Stage } from './stage.ts'
 
 const blocks = [...readFileSync('README.md', 'utf8').matchAll(/^```sh\n([\s\S]*?)^```$/gmu)].join('\n')
-const lines = [...new Set([...blocks.matchAll(/^kvup (.+)$/gmu)].map(([, line = '']) => line))]
+const lines = [...new Set([...blocks.matchAll(/^kvup (.+?)(?: > .+)?$/gmu)].map(([, line = '']) => line))]
 const eus = lines.filter((line) => line.startsWith('eus '))
 
 async function endsWell(stage: Stage, typed: readonly string[]): Promise<void> {
