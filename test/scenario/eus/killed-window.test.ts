@@ -19,7 +19,8 @@ function expectIntentsEnded(entries: readonly Entry[]): void {
   expect(of(entries, 'intends').filter(({ step }) => !ended.has(step))).toEqual([])
 }
 
-function withoutDeath({ calls, worlds }: Deaths): readonly number[] {
+function withoutDeath({ calls, code, worlds }: Deaths): readonly number[] {
+  expect(code).toBe(0)
   expect(calls).toBeGreaterThan(30)
   const all = worlds.flatMap((same) => same.deaths)
   return callsWithoutDeath(calls, all)
@@ -68,8 +69,8 @@ async function unbroken(to: string): Promise<Awaited<ReturnType<typeof leftBehin
 }
 
 const expected = await expectedOfAbort()
-// All of it was loaded by then.
-await playLentAt('rolled-worker')(async (stage) => void (await run(stage)))
+// All of it is loaded behind this; that it fails is for the tests to say.
+await playLentAt('rolled-worker')(async (stage) => void (await run(stage))).catch(() => undefined)
 
 describe.each(parts)(
   'SIGKILL before and after each API call of a window between $from and $to',
