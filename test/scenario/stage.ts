@@ -396,9 +396,6 @@ export const byManifest = {
   controlPlanes: 1,
 } as const satisfies Partial<Simulation>
 
-<<<<<<< HEAD
-/** Sets a cluster up, lets the test play on it, and takes it down. `typed`: with every upgrade that says nothing else. */
-=======
 const settled = new Map<string, Promise<readonly KubeObject[]>>()
 const beginning = Date.parse('2026-01-01T00:00:00Z')
 
@@ -418,22 +415,16 @@ async function installed(shape: Omit<Simulation, 'clock' | 'faults'>): Promise<r
   return objects
 }
 
-/** Sets a cluster up, lets the test play on it, and takes it down. */
->>>>>>> h/eust-settled
+/** Sets a cluster up, lets the test play on it, and takes it down. `typed`: with every upgrade that says nothing else. */
 export async function play(
   shape: Omit<Simulation, 'clock'>,
   act: (stage: Stage) => Promise<void>,
   typed?: Partial<UpgradeOptions>,
 ): Promise<void> {
-<<<<<<< HEAD
-  const clock = new SimClock()
-  const stage = new Stage(clock, await simulate({ ...shape, clock }), typed)
-=======
   const clock = new SimClock(new Date(beginning).toISOString())
   const { faults: _, ...always } = shape
   const from = shape.random ? undefined : await settledObjects(always)
-  const stage = new Stage(clock, await simulate({ ...shape, clock, ...(from && { from }) }))
->>>>>>> h/eust-settled
+  const stage = new Stage(clock, await simulate({ ...shape, clock, ...(from && { from }) }), typed)
   try {
     await act(stage)
   } finally {
