@@ -96,7 +96,7 @@ const codes: Readonly<Record<keyof typeof exitCode, string>> = {
   drifted: 'the plan no longer fits',
   locked: 'locked by another run',
   forbidden: 'unauthorized or forbidden',
-  unreachable: 'the cluster, or a file that it needs, cannot be reached',
+  unreachable: 'cluster or file unreachable',
   lost: 'done, but VMs or volumes were lost',
   asked: 'asked for by --exit-code',
   interrupted: 'Ctrl-C',

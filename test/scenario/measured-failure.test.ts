@@ -7,7 +7,7 @@ import { readSchema, validate } from '../lib/docs/json-schema.ts'
 import type { HistoryDocument } from '../../src/lib/output/views/history.ts'
 import { runText } from '../lib/run-text.ts'
 import { withVms } from './measured-stage.ts'
-import { briefly as play, second, type Stage } from './stage.ts'
+import { playAnew, second, type Stage } from './stage.ts'
 
 const rehearsal = {
   kind: 'Rehearsal',
@@ -99,7 +99,7 @@ async function endedEarly({ flags = [], cause, interruptsAfter }: Ending) {
   const ran: { code: number; out: string; err: string }[] = []
   let told: Awaited<ReturnType<typeof historyOf>> | undefined
   for (const format of ['table', 'ndjson'])
-    await play(withVms, async (stage) => {
+    await playAnew(withVms, async (stage) => {
       cause?.(stage)
       const stop = new AbortController()
       if (interruptsAfter !== undefined)

@@ -2,13 +2,13 @@ import { expect, test } from 'vitest'
 import { history } from '../../src/commands/history.ts'
 import type { HistoryDocument } from '../../src/lib/output/views/history.ts'
 import { creates, availabilityOf, probeOf, virtApiAway, withVms } from './measured-stage.ts'
-import { briefly as play, second } from './stage.ts'
+import { playAnew, second } from './stage.ts'
 import { outdated } from './updates.ts'
 
 const rateOf = ({ calls, seconds }: { calls: number; seconds: number }) => calls / (seconds / 60)
 
 test('a measured upgrade confirms the promise, makes the calls that it states, and creates nothing', async () => {
-  await play(withVms, async (stage) => {
+  await playAnew(withVms, async (stage) => {
     const since = stage.mark
     const ended = await stage.upgrade('v1.8.4', { measure: true })
     expect(ended).toMatchObject({ code: 0 })
@@ -24,7 +24,7 @@ test('a measured upgrade confirms the promise, makes the calls that it states, a
 })
 
 test('the seconds without virt-api are told, with when and what was rolling; the journal and kvup history keep them', async () => {
-  await play(withVms, async (stage) => {
+  await playAnew(withVms, async (stage) => {
     virtApiAway(stage, 10 * second, 10 * second)
     const ended = await stage.upgrade('v1.8.4', { measure: true }, { cluster: stage.shaky })
     expect(ended).toMatchObject({ code: 0 })
@@ -58,7 +58,7 @@ test('the seconds without virt-api are told, with when and what was rolling; the
 })
 
 test('what says something of a measurement that nobody asked for is refused before anything is asked', async () => {
-  await play(withVms, async (stage) => {
+  await playAnew(withVms, async (stage) => {
     const since = stage.mark
     const alone = await stage.upgrade('v1.8.4', { measureNamespace: 'x', measureSelector: 'a=b' })
     expect(alone).toMatchObject({ code: 2, error: { reason: 'contradiction' } })
@@ -68,7 +68,7 @@ test('what says something of a measurement that nobody asked for is refused befo
 })
 
 test('labels that no VMI has are said, and what is no selector is refused', async () => {
-  await play(withVms, async (stage) => {
+  await playAnew(withVms, async (stage) => {
     const none = await stage.upgrade('v1.8.4', { measure: true, measureSelector: 'app=nothing' })
     expect(none.code).toBe(0)
     expect(none.text).toContain('No running VM has the labels app=nothing')
@@ -80,7 +80,7 @@ test('labels that no VMI has are said, and what is no selector is refused', asyn
 })
 
 test('a dry run, and a run with nothing to do, measure nothing', async () => {
-  await play(withVms, async (stage) => {
+  await playAnew(withVms, async (stage) => {
     const since = stage.mark
     const dry = await stage.upgrade('v1.8.4', { measure: true, dryRun: 'client' })
     expect(dry).toMatchObject({ code: 0 })

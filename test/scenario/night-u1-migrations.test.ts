@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { instance, migrate, migration, touchInstance } from './machines.ts'
-import { byTag, minute, briefly as play, type Stage } from './stage.ts'
+import { byTag, minute, playAnew, type Stage } from './stage.ts'
 
 const web = [{ name: 'web-1' }] as const
 const slow = [{ name: 'web-1', migration: '60s' }] as const
@@ -10,7 +10,7 @@ const hanging = [{ name: 'web-1', migration: 'hang' }] as const
 const tagSetAt = ({ film }: Stage, tag: string) => film.find(({ spec }) => spec?.imageTag === tag)?.at
 
 test('U1 waits for a migration that somebody else made, after the hold and before the roll', async () => {
-  await play({ ...byTag, workers: 2, vms: slow }, async (stage) => {
+  await playAnew({ ...byTag, workers: 2, vms: slow }, async (stage) => {
     await migrate(stage, 'web-1')
     const ended = await stage.upgrade('v1.8.4')
     expect(ended.code).toBe(0)
@@ -28,7 +28,7 @@ test('U1 waits for a migration that somebody else made, after the hold and befor
 })
 
 test('U1 --migrations cancel deletes what is in flight and goes on', async () => {
-  await play({ ...byTag, vms: hanging }, async (stage) => {
+  await playAnew({ ...byTag, vms: hanging }, async (stage) => {
     await migrate(stage, 'web-1')
     await stage.until(10_000)
     expect(await stage.upgrade('v1.8.4', { migrations: 'cancel' })).toMatchObject({ code: 0 })
@@ -38,7 +38,7 @@ test('U1 --migrations cancel deletes what is in flight and goes on', async () =>
 })
 
 test('U1 --migrations ignore does not wait', async () => {
-  await play({ ...byTag, vms: hanging }, async (stage) => {
+  await playAnew({ ...byTag, vms: hanging }, async (stage) => {
     await migrate(stage, 'web-1')
     const ended = await stage.upgrade('v1.8.4', { migrations: 'ignore' })
     expect(ended.code).toBe(0)
@@ -47,7 +47,7 @@ test('U1 --migrations ignore does not wait', async () => {
 })
 
 test('U1 has a limit of its own: exit 4, nothing rolled, the hold stays', async () => {
-  await play({ ...byTag, vms: hanging }, async (stage) => {
+  await playAnew({ ...byTag, vms: hanging }, async (stage) => {
     await migrate(stage, 'web-1')
     const ended = await stage.upgrade('v1.8.4', { migrationsTimeout: '2m' })
     expect(ended).toMatchObject({ code: 4, took: 2 * minute })
@@ -60,7 +60,7 @@ test('U1 has a limit of its own: exit 4, nothing rolled, the hold stays', async 
 
 test('U1 new migrations during the roll are counted, the failed named with the line that repeats them', async () => {
   const vms = [{ name: 'web-1' }, { name: 'weak', migration: 'fail' }] as const
-  await play({ ...byTag, workers: 2, vms }, async (stage) => {
+  await playAnew({ ...byTag, workers: 2, vms }, async (stage) => {
     stage.later(2000, () => void migrate(stage, 'weak'))
     stage.later(2000, () => void migrate(stage, 'web-1'))
     const ended = await stage.upgrade('v1.8.4')
@@ -74,7 +74,7 @@ test('U1 new migrations during the roll are counted, the failed named with the l
 })
 
 test('U1 does not start while a node is drained: exit 3, nothing written; accepted by name it does', async () => {
-  await play({ ...byTag, vms: web }, async (stage) => {
+  await playAnew({ ...byTag, vms: web }, async (stage) => {
     touchInstance(stage, 'web-1', { evacuationNodeName: 'worker-1' })
     const ended = await stage.upgrade('v1.8.4')
     expect(ended).toMatchObject({ code: 3, error: { reason: 'node-drained' } })

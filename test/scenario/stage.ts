@@ -31,6 +31,7 @@ import type { RunEvent } from '../../src/lib/engine/step.ts'
 import { configMapJournal } from '../../src/lib/engine/journal-config-map.ts'
 import { type AuditRecord, isWrite } from '../../src/simulator/api/api-request.ts'
 import type { Patch } from '../../src/simulator/api/patch.ts'
+import { seeded } from '../../src/simulator/machinery/controller.ts'
 import { SimClock } from '../../src/simulator/simulated-clock.ts'
 import { ApiFaults, withFaults } from '../../src/simulator/api/api-faults.ts'
 import {
@@ -437,3 +438,7 @@ export const briefly = (
   shape: Omit<Simulation, 'clock'>,
   act: (stage: Stage) => Promise<void>,
 ): Promise<void> => play(shape, act, { stableFor: '5s' })
+
+/** The same from its installation on: for what is timed to the second. */
+export const playAnew = (shape: Omit<Simulation, 'clock'>, act: (stage: Stage) => Promise<void>) =>
+  briefly({ ...shape, random: seeded(1) }, act)
