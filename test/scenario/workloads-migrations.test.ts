@@ -115,10 +115,10 @@ test('W8 a migration that fails without end is named: reason, back-off, remedy, 
   })
 })
 
+const backOff = ({ items }: MigrationsDocument) => items[0]?.why?.find(({ reason }) => reason === 'back-off')
+
 /** The simulator keeps to the same rule (facts 3.3): nothing runs before that time, and the next one soon after it. */
 async function untilBackOffIsOver(stage: Stage): Promise<void> {
-  const backOff = ({ items }: MigrationsDocument) =>
-    items[0]?.why?.find(({ reason }) => reason === 'back-off')
   const waiting = await lookUntil(stage, (document) => backOff(document) !== undefined)
   const [why, { takenAt }] = [backOff(waiting), waiting]
   const left = Date.parse(why?.until ?? '') - Date.parse(takenAt)
