@@ -31,7 +31,7 @@ const head =
 
 function hasVerdict({ kind, title, code }: Screen, text: string): boolean {
   const isJudged = [...text.matchAll(head)].some(([lines]) => condition.test(lines))
-  if (kind === 'check') return /\b(?:NOT )?READY\b/u.test(text)
+  if (kind === 'check') return /\bREADY\b|\bNOT CHECKED\b/u.test(text)
   if (kind === 'vms') return /^\d+ (?:outdated|.*VMs)\b/mu.test(text)
   if (kind === 'question')
     return code === undefined ? /\d\s+→\s+v?\d|^\? .*\d/mu.test(text) : /^(?:error: |✖ )/mu.test(text)
@@ -40,7 +40,9 @@ function hasVerdict({ kind, title, code }: Screen, text: string): boolean {
 }
 
 /** Where all is well and nothing newer is to be had, there is nothing to type. */
-function isAtRest({ kind }: Screen, text: string): boolean {
+function isAtRest({ kind, title }: Screen, text: string): boolean {
+  // Which releases an operator's catalog offers is another question.
+  if (kind === 'check' && !title.includes('--to') && /^READY$/mu.test(text)) return true
   const isLook = kind === 'bare' || kind === 'status' || kind === 'after'
   return isLook && /\bhealthy\b/u.test(text) && !/\bavailable\b|Next/iu.test(text)
 }
