@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { MeasuredVms } from '../../../src/lib/availability/measured-vms.ts'
 import type { MigrationState, VirtualMachineInstance } from '../../../src/lib/kube/kinds/kubevirt-kinds.ts'
+import fixture from './measured-vms.json' with { type: 'json' }
 
 interface Vmi {
   name?: string
@@ -49,28 +50,13 @@ test('a VM that runs on is not interrupted', () => {
   })
 })
 
-test.each([
-  [
-    'a restart',
-    [{ gone: {} }, { uid: 'b', phase: 'Scheduling' }, { uid: 'b' }],
-    { at: '00:00:02', how: 'restarted', runsAgain: '00:00:04' },
-  ],
-  [
-    'a restart of which the end was missed',
-    [{ uid: 'b' }],
-    { at: '00:00:02', how: 'restarted', runsAgain: '00:00:02' },
-  ],
-  ['a guest that ends', [{ phase: 'Succeeded' }], { at: '00:00:02', how: 'stopped' }],
-  [
-    'a launcher that dies',
-    [{ phase: 'Failed' }, { gone: { phase: 'Failed' } }],
-    { at: '00:00:02', how: 'failed' },
-  ],
-  ['a VMI that is deleted', [{ gone: {} }], { at: '00:00:02', how: 'deleted' }],
-] as const)('%s interrupts it once', (_, changes, item) => {
-  const { interrupted } = after({}, 'synced', ...changes)
-  expect(interrupted).toEqual({ count: 1, items: [{ vm: 'shop/web', ...item }] })
-})
+test.each<[string, Parameters<typeof after>, object]>(fixture.interrupted as never)(
+  '%s interrupts it once',
+  (_, changes, item) => {
+    const { interrupted } = after({}, 'synced', ...changes)
+    expect(interrupted).toEqual({ count: 1, items: [{ vm: 'shop/web', ...item }] })
+  },
+)
 
 test('one that never ran is not interrupted by being deleted', () => {
   expect(after('synced', { phase: 'Scheduling' }, { gone: { phase: 'Scheduling' } }).interrupted.count).toBe(

@@ -12,6 +12,7 @@ import {
   roleOfJane,
 } from './check-example.ts'
 import never from './never-ends.json' with { type: 'json' }
+import fixture from './findings.json' with { type: 'json' }
 
 /** What the role of kvup-operator-manifest allows, but for what can be done without. */
 const onlyWhatItTakes = [
@@ -80,22 +81,7 @@ test('the levels that docs/checks.md names are those that there are', () => {
 const levels = ['blocker', 'warning', 'info'] as const
 
 /** What another command than check makes of the same finding: in front of a window it blocks, and where OLM takes a hop it does not. */
-const byOthers: Readonly<Record<string, string>> = {
-  'catalog-not-healthy': 'blocker',
-  'cluster-operators-degraded': 'blocker',
-  'hyperconverged-not-good': 'blocker',
-  'master-paused': 'blocker',
-  'methods-empty-without-override': 'blocker',
-  'minor-skipped': 'warning',
-  'node-maintenance-old': 'blocker',
-  'one-operator-group': 'blocker',
-  'operator-held': 'blocker',
-  'platform-not-steady': 'blocker',
-  'platform-not-upgradeable': 'blocker',
-  'pool-degraded': 'blocker',
-  'update-armed': 'blocker',
-  'version-in-step': 'blocker',
-}
+const byOthers: Readonly<Record<string, string>> = fixture.byOthers
 
 const grouped = (groups: Readonly<Record<string, readonly string[]>>) => Object.values(groups).flat()
 

@@ -9,6 +9,7 @@ import { knownReleases } from '../../../src/lib/releases/releases.ts'
 import { itemsOf } from '../../../src/lib/kube/known.ts'
 import { emptyTally } from '../../../src/lib/kubevirt/snapshot.ts'
 import { ask, evidence, known, ofVersion, said, withSpec } from './evidence.ts'
+import fixture from './path.json' with { type: 'json' }
 
 const running = (gitVersion: string, version = 'v1.8.4') => {
   const [major = '', minor = ''] = gitVersion.replace('v', '').split('.')
@@ -97,22 +98,12 @@ describe('kubernetes-window', () => {
   })
 })
 
-test.each([
-  ['v1.6.6', 'v1.7.4', ['info issue-16264', 'info issue-18670']],
-  ['v1.5.3', 'v1.6.0', ['warning pr-15007', 'blocker issue-15373']],
-  ['v1.5.3', 'v1.6.6', []],
-  ['v1.9.0', 'v1.9.1', []],
-  ['v1.8.4', 'v1.9.0', ['info issue-18670']],
-  // Nobody has two vCPUs there, or a q35 machine: whom it does not concern is not told.
-  ['v1.7.4', 'v1.8.4', ['info issue-18670']],
-  ['v1.4.1', 'v1.5.0', ['warning issue-14318', 'warning pr-15007']],
-  ['v1.4.1', 'v1.5.3', []],
-  // Within a minor the old virt-controller says what the new virt-handler asks for.
-  ['v1.5.0', 'v1.5.2', []],
-  ['v1.7.4', 'v1.8.2', ['info issue-16561', 'info issue-18670']],
-])('known-bad: from %s to %s', (version, target, findings) => {
-  expect(said(ask(knownBad, { snapshot: ofVersion(version), target }).findings)).toEqual(findings)
-})
+test.each<[string, string, string[], string?]>(fixture.knownBad as never)(
+  'known-bad: from %s to %s',
+  (version, target, findings) => {
+    expect(said(ask(knownBad, { snapshot: ofVersion(version), target }).findings)).toEqual(findings)
+  },
+)
 
 test.each([
   ['v0.16.9', ['blocker zero-downtime-since']],
@@ -125,43 +116,7 @@ test.each([
   },
 )
 
-const counted = [
-  {
-    trait: 'q35',
-    version: 'v1.5.3',
-    target: 'v1.6.3',
-    id: 'issue-17029',
-    command: 'kvup upgrade --to v1.6.6',
-  },
-  {
-    trait: 'q35',
-    version: 'v1.6.6',
-    target: 'v1.7.1',
-    id: 'issue-17029',
-    command: 'kvup upgrade --to v1.7.4',
-  },
-  {
-    trait: 'istio',
-    version: 'v1.5.3',
-    target: 'v1.6.1',
-    id: 'pr-15661',
-    command: 'kvup upgrade --to v1.6.6',
-  },
-  {
-    trait: 'hotplugged',
-    version: 'v1.4.1',
-    target: 'v1.5.3',
-    id: 'issue-12637',
-    command: 'virtctl migrate VM     moves such a VM off its node before the drain',
-  },
-  {
-    trait: 'hotplugged',
-    version: 'v1.3.1',
-    target: 'v1.4.0',
-    id: 'pr-13614',
-    command: 'kvup upgrade --to v1.4.1',
-  },
-]
+const counted = fixture.counted
 
 test.each(counted)('known-bad: VMs that are $trait are counted, from $version to $target', (row) => {
   const vms = { count: 2, names: ['demo/a', 'demo/b'] }

@@ -13,6 +13,7 @@ import { emptyTally, type InstanceTally, tallyInstance } from '../../../src/lib/
 import type { VirtualMachineInstance } from '../../../src/lib/kube/kinds/kubevirt-kinds.ts'
 import type { Deployment } from '../../../src/lib/kube/kinds/workload-kinds.ts'
 import { ask, evidence, known, node, ofVersion, said, unread, withSpec } from './evidence.ts'
+import fixture from './release-checks.json' with { type: 'json' }
 
 const vmi = (name: string, spec: object): VirtualMachineInstance => ({
   apiVersion: 'kubevirt.io/v1',
@@ -68,19 +69,15 @@ const judged = (type: string, target: string, nodes = offering('q35', type)) =>
   ask(machineTypes, { snapshot: { ...running('v1.7.4', ofMachine(type)), nodes }, target }).findings
 
 describe('qemu-jump', () => {
-  test.each([
-    ['v1.3.1', 'v1.4.1', 'QEMU goes from 8.2.0-11 to 9.0.0-10, libvirt from 10.0.0-7 to 10.9.0-1'],
-    ['v1.4.1', 'v1.5.3', 'QEMU goes from 9.0.0-10 to 9.1.0-12, libvirt from 10.9.0-1 to 10.10.0-4'],
-    ['v1.5.3', 'v1.6.6', undefined],
-    ['v1.6.6', 'v1.7.4', undefined],
-    ['v1.7.4', 'v1.8.0', 'QEMU goes from 9.1.0-20 to 10.1.0-10, libvirt from 10.10.0-13 to 11.9.0-1'],
-    ['v1.8.4', 'v1.9.0', undefined],
-  ])('%s to %s: %s', (from, target, sentence) => {
-    const { findings } = ask(qemuJump, { snapshot: running(from, vmi('a', {}), vmi('b', {})), target })
-    expect(findings.map(({ level }) => level)).toEqual(sentence === undefined ? [] : ['info'])
-    if (sentence === undefined) return
-    expect(findings[0]?.summary).toContain(`${sentence}: 2 running VMs keep the old ones until`)
-  })
+  test.each<[string, string, string | null]>(fixture.qemu as never)(
+    '%s to %s: %s',
+    (from, target, sentence) => {
+      const { findings } = ask(qemuJump, { snapshot: running(from, vmi('a', {}), vmi('b', {})), target })
+      expect(findings.map(({ level }) => level)).toEqual(sentence === null ? [] : ['info'])
+      if (sentence === null) return
+      expect(findings[0]?.summary).toContain(`${sentence}: 2 running VMs keep the old ones until`)
+    },
+  )
 
   test('nothing runs, nothing jumps', () => {
     expect(ask(qemuJump, { snapshot: running('v1.7.4'), target: 'v1.8.0' }).is).toBe('passed')
@@ -116,17 +113,12 @@ describe('vms-that-change', () => {
 })
 
 describe('machine-types', () => {
-  test.each([
-    ['pc-q35-4.1', 'v1.8.4', ['warning machine-types']],
-    ['pc-i440fx-2.12', 'v1.8.4', ['warning machine-types']],
-    ['pc-q35-4.2', 'v1.8.4', []],
-    ['pc-q35-rhel7.6.0', 'v1.8.4', []],
-    ['q35', 'v1.8.4', []],
-    // The QEMU of v1.7 deletes none.
-    ['pc-q35-4.1', 'v1.7.4', []],
-  ])('%s to %s', (type, target, level) => {
-    expect(said(judged(type, target))).toEqual(level)
-  })
+  test.each<[string, string, string[], string?]>(fixture.machines as never)(
+    '%s to %s',
+    (type, target, level) => {
+      expect(said(judged(type, target))).toEqual(level)
+    },
+  )
 
   test.each([
     ['pc-q35-4.1', '"type":"q35"'],

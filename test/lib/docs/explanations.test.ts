@@ -7,6 +7,7 @@ import { storeCluster } from '../../../src/simulator/api/store-client.ts'
 import { example } from '../kubevirt/example.ts'
 import { runText } from '../run-text.ts'
 import { explanations as parsed } from '../../../build/reference/explanations.ts'
+import fixture from './explanations.json' with { type: 'json' }
 
 const ofKind = (kind: string) => explanations.filter((one) => one.kind === kind).map(({ id }) => id)
 const prose = (text: string) =>
@@ -29,28 +30,7 @@ describe('what kvup explain knows', () => {
     expect(texts.filter((text, index) => texts.indexOf(text) !== index)).toEqual([])
   })
 
-  test.each([
-    ['alert', 'OutdatedVirtualMachineInstanceWorkloads'],
-    ['alert', 'CDINotReady'],
-    ['alert', 'HCOOperatorConditionsUnhealthy'],
-    ['alert', 'SSPFailingToReconcile'],
-    ['condition', 'LiveMigratable'],
-    ['condition', 'RestartRequired'],
-    ['condition', 'Upgradeable'],
-    ['condition', 'Available'],
-    ['component', 'virt-api'],
-    ['component', 'virt-handler'],
-    ['component', 'virt-launcher'],
-    ['reason', 'UpdateInProgress'],
-    ['reason', 'HCOUpgrading'],
-    ['reason', 'InstallComponentFailed'],
-    ['reason', 'RequiresApproval'],
-    ['reason', 'ConstraintsNotSatisfiable'],
-    ['reason', 'NodeDegraded'],
-    ['reason', 'DisksNotLiveMigratable'],
-    ['refusal', 'managed-by-olm'],
-    ['finding', 'node-ready'],
-  ])('%s %s', (kind, id) => {
+  test.each(fixture.known)('%s %s', (kind, id) => {
     expect(ofKind(kind)).toContain(id)
   })
 

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { inNamespace } from '../../../src/lib/manifests/manifest.ts'
 import { fromRegistry, registryToKeep } from '../../../src/lib/manifests/image-registry.ts'
 import { container, example, liveOperator } from './example.ts'
+import fixture from './rewrite.json' with { type: 'json' }
 
 test('another namespace than the operator has is refused', () => {
   expect(() => inNamespace(example(), 'virt', false)).toThrow(
@@ -31,23 +32,13 @@ test('the example it is made from is left as it was', () => {
 
 const onMirror = (image: string) => liveOperator([], (live) => Object.assign(container(live), { image }))
 
-test.each([
-  [
-    'mirror.example:5000/kv/virt-operator:v1.7.0',
-    undefined,
-    { registry: 'mirror.example:5000/kv', prefix: '' },
-  ],
-  ['mirror.example/corp-virt-operator@sha256:00', undefined, { registry: 'mirror.example', prefix: 'corp-' }],
-  ['quay.io/kubevirt/virt-operator:v1.7.0', undefined, undefined],
-  [
-    'mirror.example/kv/virt-operator:v1.7.0',
-    'other.example/kv/',
-    { registry: 'other.example/kv', prefix: '' },
-  ],
-])('the operator runs from %s, asked for %s', (image, asked, expected) => {
-  const kept = registryToKeep(example(), onMirror(image), asked)
-  expect(kept && { registry: kept.registry, prefix: kept.prefix }).toEqual(expected)
-})
+test.each<[string, string | null, object | null]>(fixture.registries as never)(
+  'the operator runs from %s, asked for %s',
+  (image, asked, expected) => {
+    const kept = registryToKeep(example(), onMirror(image), asked ?? undefined)
+    expect(kept ? { registry: kept.registry, prefix: kept.prefix } : null).toEqual(expected)
+  },
+)
 
 test('a manifest that is of a mirror is left alone', () => {
   const made = example((text) => text.replaceAll('quay.io/kubevirt', 'own.example/kv'))

@@ -8,6 +8,7 @@ import {
   wanted,
 } from '../../../src/lib/output/completion/completion.ts'
 import { completionScript, shells } from '../../../src/lib/output/completion/completion-scripts.ts'
+import fixture from './completion.json' with { type: 'json' }
 
 const leaf = (name: string, more: Partial<CommandTree> = {}): CommandTree => ({
   name,
@@ -54,51 +55,7 @@ test('of an argument that may be repeated each value is offered once; of another
 })
 
 describe('what may stand at the cursor', () => {
-  test.each<[string[], string[]]>([
-    [[''], ['status', 'upgrade', 'workloads', 'rbac']],
-    [['u'], ['upgrade']],
-    [
-      ['workloads', ''],
-      ['restore', 'outdated'],
-    ],
-    [['workloads', 'outdated', ''], []],
-    [['status', '--w'], ['--watch']],
-    [['status', '--no'], ['--no-headers']],
-    [['--y'], ['--yes']],
-    [
-      ['status', '-'],
-      ['-w', '--watch', '-o', '--output', '--kubeconfig', '--context', '-y', '--yes', '--no-headers'],
-    ],
-    [
-      ['-o', ''],
-      ['table', 'json', 'jsonpath=', 'jsonpath-file='],
-    ],
-    [
-      ['-o', 'js', 'status', '-o', 'js'],
-      ['json', 'jsonpath=', 'jsonpath-file='],
-    ],
-    [
-      ['status', '--output=j'],
-      ['json', 'jsonpath=', 'jsonpath-file='],
-    ],
-    [['--context', 'status', 'work'], ['workloads']],
-    [['--context', ''], []],
-    [['upgrade', '--method', 'i'], ['image-tag']],
-    [
-      ['upgrade', '-y', '--method', ''],
-      ['auto', 'image-tag'],
-    ],
-    [['rbac', 'kvup-v'], ['kvup-view']],
-    [['rbac', 'kvup-view', ''], []],
-    [['rbac', '--', '-'], []],
-    [['rbac', '--', 'kvup-v'], ['kvup-view']],
-    [['-ojson', 'up'], ['upgrade']],
-    [['--yes=x'], []],
-    [['nonsense', ''], []],
-    [['upgrade', '""'], []],
-    [['""'], ['status', 'upgrade', 'workloads', 'rbac']],
-    [[], ['status', 'upgrade', 'workloads', 'rbac']],
-  ])('%j', (words, expected) => {
+  test.each<[string[], string[]]>(fixture.offered as never)('%j', (words, expected) => {
     expect(values(...words)).toEqual(expected)
   })
 
@@ -122,18 +79,8 @@ describe('what may stand at the cursor', () => {
 })
 
 describe('what is asked elsewhere', () => {
-  test.each<[string[], object | undefined]>([
-    [['upgrade', '--context', 'si'], { command: 'upgrade', option: '--context', typed: 'si' }],
-    [['upgrade', '--context=si'], { command: 'upgrade', option: '--context', typed: 'si' }],
-    [['status', 'x'], { command: 'status', typed: 'x' }],
-    [['status', '--', '-x'], { command: 'status', typed: '-x' }],
-    [['status', 'x', ''], undefined],
-    [['status', '-'], undefined],
-    [['workloads', ''], undefined],
-    [['upgrade', '--method', ''], undefined],
-    [['--nonsense=x'], undefined],
-  ])('%j', (words, expected) => {
-    expect(wanted(tree, words)).toEqual(expected)
+  test.each<[string[], object | null]>(fixture.asked as never)('%j', (words, expected) => {
+    expect(wanted(tree, words) ?? null).toEqual(expected)
   })
 
   test('its answer takes the place of what is known without', () => {

@@ -7,33 +7,17 @@ import {
   paintFor,
   sanitise,
 } from '../../../src/lib/output/terminal.ts'
+import fixture from './paint.json' with { type: 'json' }
 
 type Env = Record<string, string>
-const cases: [string, boolean, ColourWish, Env, boolean][] = [
-  ['a terminal', true, 'auto', {}, true],
-  ['a pipe', false, 'auto', {}, false],
-  ['NO_COLOR', true, 'auto', { NO_COLOR: '1' }, false],
-  ['an empty NO_COLOR', true, 'auto', { NO_COLOR: '' }, true],
-  ['KVUP_NO_COLOR', true, 'auto', { KVUP_NO_COLOR: '1' }, false],
-  ['NO_COLOR and FORCE_COLOR', true, 'auto', { NO_COLOR: '1', FORCE_COLOR: '1' }, false],
-  ['FORCE_COLOR on a pipe', false, 'auto', { FORCE_COLOR: '1' }, true],
-  ['FORCE_COLOR=0', true, 'auto', { FORCE_COLOR: '0' }, false],
-  ['TERM=dumb', true, 'auto', { TERM: 'dumb' }, false],
-  ['--color=always on a pipe, with NO_COLOR', false, 'always', { NO_COLOR: '1' }, true],
-  ['--color=never', true, 'never', { FORCE_COLOR: '1' }, false],
-]
-test.each(cases)('%s: colour', (...[, isTTY, wish, env, expected]) => {
-  expect(isColoured({ isTTY }, wish, env)).toBe(expected)
-})
+test.each<[string, boolean, ColourWish, Env, boolean]>(fixture.colours as never)(
+  '%s: colour',
+  (...[, isTTY, wish, env, expected]) => {
+    expect(isColoured({ isTTY }, wish, env)).toBe(expected)
+  },
+)
 
-test.each<[Env, boolean]>([
-  [{ LANG: 'en_US.UTF-8' }, true],
-  [{ LANG: 'C' }, false],
-  [{ LC_ALL: 'C', LANG: 'en_US.UTF-8' }, false],
-  [{ LC_ALL: '', LC_CTYPE: 'C.utf8', LANG: 'C' }, true],
-  [{}, false],
-  [{ WT_SESSION: 'x' }, true],
-])('%o may leave ASCII: %s', (env, expected) => {
+test.each<[Env, boolean]>(fixture.unicode as never)('%o may leave ASCII: %s', (env, expected) => {
   expect(isUnicode(env)).toBe(expected)
 })
 

@@ -3,25 +3,9 @@ import { jsonLine, jsonText } from '../../../src/lib/output/formats/output-forma
 import { onlyColours, sanitise, sanitiseDeep, sanitiseLine } from '../../../src/lib/output/terminal.ts'
 import { yamlText } from '../../../src/lib/output/formats/yaml-text.ts'
 import { parse } from 'yaml'
+import fixture from './sanitise.json' with { type: 'json' }
 
-const attacks: [string, string, string][] = [
-  ['a window title', 'a\u001b]0;owned\u0007b', 'ab'],
-  ['a window title with ST', 'a\u001b]0;owned\u001b\\b', 'ab'],
-  ['a link', '\u001b]8;;http://evil\u0007text\u001b]8;;\u0007', 'text'],
-  ['colours', '\u001b[31;1mred\u001b[0m', 'red'],
-  ['clear screen', 'x\u001b[2J\u001b[Hy', 'xy'],
-  ['8-bit CSI', 'x\u009b2Jy', 'xy'],
-  ['8-bit OSC', 'x\u009d0;t\u009cy', 'xy'],
-  ['device control', '\u001bPq#0\u001b\\z', 'z'],
-  ['reset', '\u001bcx', 'x'],
-  ['charset', '\u001b(0x', 'x'],
-  ['an unfinished title', 'x\u001b]0;rest', 'x0;rest'],
-  ['a lone escape at the end', 'x\u001b', 'x'],
-  ['backspace, bell, carriage return', 'ab\b\u0007c\rd', 'abcd'],
-  ['DEL and C1', 'a\u007f\u0085b', 'ab'],
-  ['bidi override', 'exe\u202egnp.\u2066x\u2069', 'exegnp.x'],
-  ['zero width and tags', 'a\u200bb\ufeff\u{e0041}', 'ab'],
-]
+const { attacks } = fixture
 
 describe('text of a cluster reaches a terminal without', () => {
   test.each(attacks)('%s', (_, evil, clean) => {

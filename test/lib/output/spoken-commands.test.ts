@@ -6,6 +6,7 @@ import { commandSpeech, type ConnectionFlag } from '../../../src/lib/output/comm
 import { SimClock } from '../../../src/simulator/simulated-clock.ts'
 import { blocked } from '../../../src/lib/kube/errors.ts'
 import { Pipe } from './terminal.ts'
+import fixture from './spoken-commands.json' with { type: 'json' }
 
 const context: ConnectionFlag = { names: ['--context'], text: '--context prod', kubectl: true }
 const server: ConnectionFlag = { names: ['--server', '-s'], text: '--server https://one:6443', kubectl: true }
@@ -15,49 +16,13 @@ const inProd = commandSpeech({ name: 'kvup', connection: [context, tokenFile] })
 const plugin = commandSpeech({ name: 'kubectl kvup', connection: [context] })
 const remedy = (speech: typeof inProd, line: string) => speech.parts({ remedy: [line] }).remedy[0]
 
-test.each([
-  ['kvup status -w', 'kvup wait --for healthy'],
-  ['kvup status -w     watches it', 'kvup wait --for healthy     # waits for its end'],
-  // The same command again would show the same.
-  [
-    'kvup eus status -w     watches it',
-    'kvup wait --for pools-updated --timeout 24h     # ends when every pool is updated',
-  ],
-  ['kvup workloads migrations -w     shows them', 'kvup workloads migrations'],
-  ['kvup status', 'kvup status'],
-])('where nobody sits a line ends by itself: %s', (line, expected) => {
+test.each(fixture.piped)('where nobody sits a line ends by itself: %s', (line, expected) => {
   expect(remedy(commandSpeech({ name: 'kvup', connection: [], isPiped: true }), line)).toBe(expected)
   expect(remedy(commandSpeech({ name: 'kvup', connection: [] }), line)).toBe(line.replace('     ', '     # '))
 })
 
 describe('a command that kvup prints means the cluster that was named', () => {
-  test.each([
-    [
-      'kvup upgrade --to v1.8.4     goes back',
-      'kvup upgrade --context prod --token-file t --to v1.8.4     # goes back',
-    ],
-    ['kvup restore-settings', 'kvup restore-settings --context prod --token-file t'],
-    [
-      'kvup status shows it, kvup history as well',
-      'kvup status --context prod --token-file t shows it, kvup history --context prod --token-file t as well',
-    ],
-    ['kvup eus run --approve', 'kvup eus run --context prod --token-file t --approve'],
-    [
-      'kvup workloads restart-required -A',
-      'kvup workloads restart-required --context prod --token-file t -A',
-    ],
-    ['kubectl get vmi -A', 'kubectl --context prod get vmi -A'],
-    ['oc get clusterversion', 'oc --context prod get clusterversion'],
-    ['virtctl migrate -n team db', 'virtctl --context prod migrate -n team db'],
-    ['kvup explain evictions', 'kvup explain evictions'],
-    ['kvup rbac kvup-view | kubectl apply -f -', 'kvup rbac kvup-view | kubectl apply -f -'],
-    ['kvup check --from cluster.ndjson.gz', 'kvup check --from cluster.ndjson.gz'],
-    ['kvup did not empty them', 'kvup did not empty them'],
-    [
-      'log in again with: kubectl --context prod auth whoami',
-      'log in again with: kubectl --context prod auth whoami',
-    ],
-  ])('%s', (line, expected) => {
+  test.each(fixture.named)('%s', (line, expected) => {
     expect(remedy(inProd, line)).toBe(expected)
   })
 

@@ -4,6 +4,7 @@ import type { Reader } from '../../../src/lib/kube/cluster.ts'
 import { comparedRun, type SavedRehearsal } from '../../../src/lib/rehearsal/comparison.ts'
 import { ObservedStages } from '../../../src/lib/rehearsal/observed-stages.ts'
 import { withStages } from '../../../src/lib/upgrade/step-traits.ts'
+import fixture from './stages-of-a-path.json' with { type: 'json' }
 
 const at = (second: number): string => new Date(second * 1000).toISOString()
 
@@ -30,20 +31,7 @@ const began = (steps: readonly StepSummary[]): RunEvent => ({
   steps,
 })
 
-const ofPath: SavedRehearsal = {
-  file: 'rehearsal.json',
-  product: 'KubeVirt',
-  from: 'v1.6.6',
-  to: 'v1.8.4',
-  seed: 1,
-  outcome: 'through',
-  stages: [
-    { name: 'v1.7.4: Verify', hop: 'v1.7.4', begins: 50, takes: 20 },
-    { name: 'v1.8.4: Operator', hop: 'v1.8.4', begins: 70, takes: 30 },
-    { name: 'v1.8.4: Verify', hop: 'v1.8.4', begins: 100, takes: 20 },
-  ],
-  vms: [],
-}
+const ofPath = fixture.ofPath as SavedRehearsal
 
 const nothingThere = { list: async () => [] } as unknown as Reader
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import {
   hopFindings,
+  type Method,
   operatorRule,
   pinnedTagRule,
   unaccepted,
@@ -8,39 +9,16 @@ import {
 import { hop } from '../../../src/lib/releases/release-path.ts'
 import { knownReleases, kubernetesWindow } from '../../../src/lib/releases/releases.ts'
 import { parseVersion as v } from '../../../src/lib/releases/release-versions.ts'
+import fixture from './hop.json' with { type: 'json' }
 
-test.each([
-  ['v1.8.4', 'v1.8.4', { kind: 'same' }],
-  ['v1.8.3', 'v1.8.4', { kind: 'patch' }],
-  ['v1.9.0-rc.1', 'v1.9.0', { kind: 'patch' }],
-  ['v1.8.4', 'v1.9.0', { kind: 'minor' }],
-  ['v1.6.0', 'v1.9.0', { kind: 'skips-minors', skipped: ['v1.7', 'v1.8'] }],
-  ['v1.9.0', 'v1.8.4', { kind: 'downgrade' }],
-  ['v1.9.0', 'v1.9.0-rc.1', { kind: 'downgrade' }],
-  ['v0.59.2', 'v1.0.0', { kind: 'major' }],
-  ['v0.58.0', 'v1.1.0', { kind: 'skips-minors', skipped: ['v0.59', 'v1.0'] }],
-  ['v1.9.0', 'v2.0.0', { kind: 'major' }],
-  ['v1.9.0', 'v2.1.0', { kind: 'skips-minors', skipped: ['v2.0'] }],
-  ['v1.8.4', 'v2.0.0', { kind: 'skips-minors', skipped: ['v1.9'] }],
-  ['v1.9.0', 'v4.0.0', { kind: 'skips-minors', skipped: ['v2.0', 'v3.0'] }],
-] as const)('%s to %s', (from, to, expected) => {
+test.each<[string, string, object]>(fixture.hops as never)('%s to %s', (from, to, expected) => {
   expect(hop(v(from), v(to))).toEqual(expected)
 })
 
 const ids = (from: string, to: string) => hopFindings(v(from), v(to)).map((f) => `${f.level} ${f.id}`)
 
 describe('findings of a hop', () => {
-  test.each([
-    ['v1.8.3', 'v1.8.4', []],
-    ['v1.8.4', 'v1.9.0', []],
-    ['v1.9.0', 'v1.8.4', ['blocker downgrade']],
-    ['v1.6.6', 'v1.8.4', ['blocker minor-skipped']],
-    ['v1.8.0', 'v1.8.4', ['warning patch-skipped']],
-    ['v1.7.0', 'v1.8.4', ['warning patch-skipped']],
-    ['v1.8.4', 'v1.9.0-rc.0', ['warning pre-release']],
-    ['v1.9.0', 'v2.0.0', ['warning major-step']],
-    ['v0.16.0', 'v0.17.0', ['blocker from-unsupported']],
-  ])('%s to %s', (from, to, expected) => {
+  test.each<[string, string, string[]]>(fixture.findings as never)('%s to %s', (from, to, expected) => {
     expect(ids(from, to)).toEqual(expected)
   })
 
@@ -98,20 +76,12 @@ describe('a target that is far beyond what is known', () => {
 })
 
 describe('U2: which operator may be asked for which version', () => {
-  test.each([
-    ['v1.7.0', 'v1.8.4', 'image-tag', ['blocker operator-not-older']],
-    ['v1.8.3', 'v1.8.4', 'image-tag', ['warning operator-not-older']],
-    ['v1.8.4', 'v1.8.4', 'image-tag', []],
-    ['v1.9.0', 'v1.8.4', 'image-tag', []],
-    ['v1.6.6', 'v1.6.6', 'image-tag', []],
-    ['v1.6.6', 'v1.6.5', 'image-tag', ['blocker operator-runs-own-strategy']],
-    ['v1.6.6', 'v1.7.0', 'image-tag', ['blocker operator-not-older', 'blocker operator-runs-own-strategy']],
-    ['v0.58.0', 'v0.57.0', 'image-tag', []],
-    ['v1.7.0', 'v1.8.4', 'operator-manifest', []],
-    ['v1.8.4', 'v1.7.4', 'operator-manifest', ['blocker operator-goes-back']],
-  ] as const)('operator %s, target %s, %s', (operator, target, method, expected) => {
-    expect(operatorRule(v(operator), v(target), method).map((f) => `${f.level} ${f.id}`)).toEqual(expected)
-  })
+  test.each<[string, string, Method, string[]]>(fixture.operators as never)(
+    'operator %s, target %s, %s',
+    (operator, target, method, expected) => {
+      expect(operatorRule(v(operator), v(target), method).map((f) => `${f.level} ${f.id}`)).toEqual(expected)
+    },
+  )
 
   test('a target operator before v1.7 with another tag pinned is refused', () => {
     expect(pinnedTagRule(v('v1.5.3'), v('v1.6.6'))).toMatchObject([{ id: 'pinned-tag', level: 'blocker' }])
@@ -120,15 +90,12 @@ describe('U2: which operator may be asked for which version', () => {
   })
 })
 
-test.each([
-  ['v1.9.0', { min: '1.34', max: '1.36', known: true }],
-  ['v0.59.0', { min: '1.24', max: '1.26', known: true }],
-  ['v1.10.2', { min: '1.35', max: '1.37', known: false }],
-  ['v0.40.0', undefined],
-  ['v2.0.0', undefined],
-])('Kubernetes window of %s', (version, expected) => {
-  expect(kubernetesWindow(v(version))).toEqual(expected)
-})
+test.each<[string, object | null]>(fixture.kubernetes as never)(
+  'Kubernetes window of %s',
+  (version, expected) => {
+    expect(kubernetesWindow(v(version)) ?? null).toEqual(expected)
+  },
+)
 
 test('back to an older minor virt-operator deletes CRDs with their objects; between patches there are none', () => {
   const goes = 'virt-operator then deletes the CRDs that v1.7.4 does not have, with all their objects'

@@ -8,6 +8,7 @@ import {
   parseReleases,
 } from '../../../src/lib/releases/releases.ts'
 import { minorOf, type Version, versionOf } from '../../../src/lib/releases/release-versions.ts'
+import fixture from './path.json' with { type: 'json' }
 
 const v = (text: string) => versionOf(text)!
 const words = (from: string, to: string, kubernetes?: string) => {
@@ -18,18 +19,12 @@ const words = (from: string, to: string, kubernetes?: string) => {
 }
 
 describe('pathTo', () => {
-  test.each([
-    ['v1.8.4', 'v1.9.0', undefined, 'v1.9.0'],
-    ['v1.8.2', 'v1.9.0', undefined, 'v1.8.4 v1.9.0'],
-    ['v1.6.2', 'v1.9.0', undefined, 'v1.6.6 v1.7.4 v1.8.4 v1.9.0'],
-    ['v1.8.4', 'v1.9.0', '1.33', 'k8s 1.34 v1.9.0'],
-    ['v1.6.6', 'v1.9.0', '1.31', 'k8s 1.32 v1.7.4 k8s 1.33 v1.8.4 k8s 1.34 v1.9.0'],
-    ['v1.7.0', 'v1.7.4', '1.32', 'v1.7.4'],
-    ['v0.58.1', 'v1.0.1', undefined, 'v0.58.2 v0.59.2 v1.0.1'],
-    ['v1.8.4', 'v1.8.4', undefined, ''],
-  ])('%s to %s on Kubernetes %s: %s', (from, to, kubernetes, expected) => {
-    expect(words(from, to, kubernetes)).toBe(expected)
-  })
+  test.each<[string, string, string | null, string]>(fixture.paths as never)(
+    '%s to %s on Kubernetes %s: %s',
+    (from, to, kubernetes, expected) => {
+      expect(words(from, to, kubernetes ?? undefined)).toBe(expected)
+    },
+  )
 
   test('says why there is none', () => {
     expect(words('v1.9.0', 'v1.8.4')).toContain('KubeVirt does not support downgrades')

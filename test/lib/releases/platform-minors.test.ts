@@ -8,35 +8,21 @@ import {
   platformOfKubernetes,
   platformsOfKubernetes,
 } from '../../../src/lib/releases/platform-releases.ts'
+import fixture from './platform-minors.json' with { type: 'json' }
 
-test.each([
-  ['4.10', '4.12'],
-  ['4.11', '4.12'],
-  ['4.18', '4.20'],
-  ['4.20', '4.22'],
-  ['4.22', '4.23'],
-  ['4.23', '5.2'],
-  ['5.0', '5.2'],
-  ['5.2', '5.5'],
-  ['5.5', undefined],
-  ['4.99', undefined],
-])('after %s the next with extended support is %s', (from, to) => {
-  expect(nextEus(from)).toBe(to)
-})
+test.each<[string, string | null]>(fixture.eus as never)(
+  'after %s the next with extended support is %s',
+  (from, to) => {
+    expect(nextEus(from) ?? null).toBe(to)
+  },
+)
 
-test.each([
-  ['4.18', '4.20', ['4.19', '4.20']],
-  ['4.18', '4.19', ['4.19']],
-  ['4.22', '5.0', ['5.0']],
-  ['4.22', '4.23', ['4.23']],
-  ['4.22', '5.2', ['5.0', '5.1', '5.2']],
-  ['4.23', '5.2', ['5.0', '5.1', '5.2']],
-  ['5.2', '5.5', ['5.3', '5.4', '5.5']],
-  ['4.20', '4.18', undefined],
-  ['4.20', '4.20', undefined],
-])('from %s to %s leads %j', (from, to, path) => {
-  expect(minorsTo(from, to)).toEqual(path)
-})
+test.each<[string, string, string[] | null]>(fixture.minors as never)(
+  'from %s to %s leads %j',
+  (from, to, path) => {
+    expect(minorsTo(from, to) ?? null).toEqual(path)
+  },
+)
 
 test('trap 17: parity would forbid 4.22 to 5.2 and allow 4.21 to 4.23; the skew says otherwise', () => {
   expect(firstIntolerant('4.22', ['5.0', '5.1', '5.2'])).toBeUndefined()

@@ -5,6 +5,7 @@ import {
   parsePlatformMinor,
   platformVersionOf,
 } from '../../../src/lib/releases/release-versions.ts'
+import fixture from './platform-version.json' with { type: 'json' }
 
 const version = (text: string) => {
   const found = platformVersionOf(text)
@@ -19,17 +20,7 @@ test('ocp 3.7: a build of OKD is no pre-release, though semver takes it for one'
   expect(version('4.20.0-rc.2')).toMatchObject({ prerelease: 'rc.2' })
 })
 
-test.each([
-  ['4.9.59', '4.10.0'],
-  ['4.18.9', '4.18.21'],
-  ['4.19.0-rc.1', '4.19.0'],
-  ['4.19.0-ec.5', '4.19.0-rc.0'],
-  ['4.19.0', '4.19.0-okd-scos.16'],
-  ['4.19.0-okd-scos.ec.9', '4.19.0-okd-scos.0'],
-  ['4.19.0-okd-scos.9', '4.19.0-okd-scos.16'],
-  ['4.15.0-0.okd-2024-01-27-070424', '4.15.0-0.okd-2024-03-10-010116'],
-  ['4.23.9', '5.0.0'],
-])('%s is older than %s', (older, newer) => {
+test.each(fixture.older)('%s is older than %s', (older, newer) => {
   expect(comparePlatforms(version(older), version(newer))).toBeLessThan(0)
   expect(comparePlatforms(version(newer), version(older))).toBeGreaterThan(0)
 })

@@ -8,31 +8,19 @@ import {
   releasesLeft,
 } from '../../../src/lib/releases/release-path.ts'
 import { parseVersion } from '../../../src/lib/releases/release-versions.ts'
+import fixture from './upgrade-path.json' with { type: 'json' }
 
 const versions = (text: string) => (text === '' ? [] : text.split(' ').map(parseVersion))
 const texts = (all: readonly { text: string }[]) => all.map(({ text }) => text).join(' ')
 
 describe('the releases that are left', () => {
-  test.each([
-    ['v1.5.2', 'v1.6.0 v1.7.0', 'v1.8.4', 'v1.6.0 v1.7.0 v1.8.4'],
-    ['v1.6.0', 'v1.6.0 v1.7.0', 'v1.8.4', 'v1.7.0 v1.8.4'],
-    ['v1.6.3', 'v1.6.0 v1.7.0', 'v1.8.4', 'v1.7.0 v1.8.4'],
-    ['v1.7.0', 'v1.6.0 v1.7.0', 'v1.8.4', 'v1.8.4'],
-    ['v1.8.4', 'v1.6.0 v1.7.0', 'v1.8.4', ''],
-    // Somebody took it to an earlier patch of a minor that lies on the way: it is reached.
-    ['v1.7.0', 'v1.6.0 v1.7.4', 'v1.8.4', 'v1.8.4'],
-    ['v0.58.0', 'v0.59.2 v1.0.1', 'v1.1.1', 'v0.59.2 v1.0.1 v1.1.1'],
-  ])('from %s by %s to %s: %s', (from, via, to, left) => {
+  test.each(fixture.left)('from %s by %s to %s: %s', (from, via, to, left) => {
     expect(texts(releasesLeft({ from: parseVersion(from), to: parseVersion(to), via: versions(via) }))).toBe(
       left,
     )
   })
 
-  test.each([
-    ['v1.5.2', 'v1.7.0', 'v1.8.4', 'skips v1.6'],
-    ['v1.5.2', 'v1.5.3 v1.6.0', 'v1.7.0', 'is within one minor'],
-    ['v1.7.3', 'v1.7.0', 'v1.8.4', 'no minor in between'],
-  ])('from %s by %s to %s is refused: %s', (from, via, to, why) => {
+  test.each(fixture.refused)('from %s by %s to %s is refused: %s', (from, via, to, why) => {
     expect(() =>
       releasesLeft({ from: parseVersion(from), to: parseVersion(to), via: versions(via) }),
     ).toThrow(why)

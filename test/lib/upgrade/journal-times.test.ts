@@ -13,18 +13,7 @@ const journal = (lines: readonly string[], procedure = 'upgrade to v1.9.0'): Ent
     return { at, by: 'jane@here', procedure, step, what: what as What, text: '' }
   })
 
-const whole = [
-  '0 started',
-  '1 intends pause-workload-updates',
-  '2 borrowed workload-updates',
-  '2 applied pause-workload-updates',
-  '42 intends set-image-tag',
-  '43 applied set-image-tag',
-  '343 intends resume-workload-updates',
-  '344 restored workload-updates',
-  '344 applied resume-workload-updates',
-  '360 finished',
-]
+const whole = fixture.whole
 
 test('a run that was finished tells how long it took, and what lay between its changes', () => {
   expect(journalTimes(journal(whole))).toEqual({
@@ -38,16 +27,7 @@ test('a run that was finished tells how long it took, and what lay between its c
 })
 
 test('repetitions of a step count as one change', () => {
-  const cancelled = [
-    '0 started',
-    '1 intends migrations-in-flight#1',
-    '2 applied migrations-in-flight#1',
-    '8 intends migrations-in-flight#2',
-    '9 applied migrations-in-flight#2',
-    '20 intends set-image-tag',
-    '21 applied set-image-tag',
-    '99 finished',
-  ]
+  const cancelled = fixture.cancelled
   expect(journalTimes(journal(cancelled)).spans).toEqual([
     { after: 'migrations-in-flight', before: 'set-image-tag', ms: 11_000 },
     { after: 'set-image-tag', ms: 78_000 },

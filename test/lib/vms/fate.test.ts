@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import type { VirtualMachineInstance } from '../../../src/lib/kube/kinds/kubevirt-kinds.ts'
 import { outcomeOf } from '../../../src/lib/vms/workload-updater.ts'
+import fixture from './fate.json' with { type: 'json' }
 
 const vmi = (
   migratable: 'True' | 'False' | undefined,
@@ -17,24 +18,16 @@ const vmi = (
 })
 
 /** facts 3.5, row by row. */
-test.each([
-  [['LiveMigrate'], 'True', 'LiveMigrate', 'Always', 'migrates'],
-  [['LiveMigrate'], 'False', 'LiveMigrate', 'Always', 'stays'],
-  [['LiveMigrate'], undefined, undefined, 'Always', 'stays'],
-  [['Evict'], 'True', 'LiveMigrate', 'Always', 'migrates'],
-  [['Evict'], 'True', 'LiveMigrateIfPossible', 'Always', 'migrates'],
-  [['LiveMigrate', 'Evict'], 'False', 'LiveMigrate', 'Always', 'stays'],
-  [['LiveMigrate', 'Evict'], 'False', 'LiveMigrateIfPossible', 'Always', 'restarts'],
-  [['LiveMigrate', 'Evict'], 'False', undefined, 'Always', 'restarts'],
-  [['LiveMigrate', 'Evict'], 'False', 'None', 'RerunOnFailure', 'shuts down'],
-  [['LiveMigrate', 'Evict'], 'False', 'None', 'Manual', 'shuts down'],
-  [['LiveMigrate', 'Evict'], 'False', 'None', undefined, 'is lost'],
-  [['LiveMigrate', 'Evict'], 'False', 'External', 'Always', 'stays'],
-  [[], 'True', 'LiveMigrate', 'Always', 'stays'],
-] as const)(
+test.each<[string[], 'True' | 'False' | null, string | null, string | null, string]>(fixture.fates as never)(
   'methods %j, migratable %s, eviction %s, runStrategy %s: %s',
   (...[methods, migratable, eviction, run, outcome]) => {
-    expect(outcomeOf(vmi(migratable, eviction), { methods, clusterEviction: undefined }, run)).toBe(outcome)
+    expect(
+      outcomeOf(
+        vmi(migratable ?? undefined, eviction ?? undefined),
+        { methods, clusterEviction: undefined },
+        run ?? undefined,
+      ),
+    ).toBe(outcome)
   },
 )
 

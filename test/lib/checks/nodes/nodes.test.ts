@@ -15,6 +15,7 @@ import type { FullSnapshot } from '../../../../src/lib/kubevirt/full-snapshot.ts
 import { itemsOf } from '../../../../src/lib/kube/known.ts'
 import { ask, known, ofVersion, said, withSpec } from '../evidence.ts'
 import { ago, nodes, notReady, wholeCluster } from '../whole-cluster.ts'
+import fixture from './nodes.json' with { type: 'json' }
 
 type Changes = Parameters<typeof nodes>[0]
 type Asked = { target?: string; method?: NonNullable<Question['method']> }
@@ -82,14 +83,7 @@ describe('node-schedulable', () => {
     expect(withNodes(nodeSchedulable, changes).is).toBe('passed')
   })
 
-  test.each([
-    [[{ operator: 'Exists' }], 'passed'],
-    [[{ key: 'gpu', operator: 'Exists', effect: 'NoSchedule' }], 'passed'],
-    [[{ key: 'gpu', value: '', effect: 'NoSchedule' }], 'passed'],
-    [[{ key: 'gpu', operator: 'Exists', effect: 'NoExecute' }], 'found'],
-    [[{ key: 'gpu', value: 'yes' }], 'found'],
-    [[{ key: 'fpga', operator: 'Exists' }], 'found'],
-  ])('tolerations %j: %s', (tolerations, is) => {
+  test.each<[object[], string]>(fixture.tolerations as never)('tolerations %j: %s', (tolerations, is) => {
     const snapshot = wholeCluster({ nodes: known(...nodes({ 'worker-1': taint('gpu') })) })
     for (const { spec } of itemsOf(snapshot.daemonsets))
       Object.assign(spec?.template?.spec ?? {}, { tolerations })

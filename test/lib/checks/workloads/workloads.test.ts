@@ -15,6 +15,7 @@ import type { Known } from '../../../../src/lib/kube/known.ts'
 import type { InstanceTally } from '../../../../src/lib/kubevirt/snapshot.ts'
 import { ask, known, unread, withSpec } from '../evidence.ts'
 import { nodes, notReady, tally, wholeCluster } from '../whole-cluster.ts'
+import fixture from './workloads.json' with { type: 'json' }
 
 const migrating = { workloadUpdateStrategy: { workloadUpdateMethods: ['LiveMigrate'] } }
 const found = (check: Check, overrides: Partial<FullSnapshot>, spec: object = migrating) =>
@@ -122,16 +123,7 @@ describe('migration-quota', () => {
   const judged = (hard: Record<string, string>, used: Record<string, string>) =>
     found(migrationQuota, { quotas: known(quota(hard, used)), instances: known(tally({ largestMemory })) })
 
-  test.each([
-    ['requests.memory', '32Gi', '30Gi', 'found'],
-    ['requests.memory', '32Gi', '28Gi', 'passed'],
-    ['limits.memory', '34359738368', '31Gi', 'found'],
-    ['pods', '10', '10', 'found'],
-    ['pods', '10', '9', 'passed'],
-    ['requests.cpu', '4', '4', 'found'],
-    ['requests.cpu', '4', '3500m', 'passed'],
-    ['services', '1', '1', 'passed'],
-  ])('%s %s with %s used: %s', (resource, limit, used, is) => {
+  test.each(fixture.quotas)('%s %s with %s used: %s', (resource, limit, used, is) => {
     expect(judged({ [resource]: limit }, { [resource]: used }).is).toBe(is)
   })
 

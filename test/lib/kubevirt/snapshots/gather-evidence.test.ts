@@ -7,6 +7,7 @@ import { takeFullSnapshot } from '../../../../src/lib/kubevirt/full-snapshot.ts'
 import { SimClock } from '../../../../src/simulator/simulated-clock.ts'
 import { simulate } from '../../../../src/simulator/simulated-cluster.ts'
 import { ApiError } from '../../../../src/lib/kube/errors.ts'
+import fixture from './gather-evidence.json' with { type: 'json' }
 
 async function simulated(
   act: (reader: Reader, clock: SimClock, sim: Awaited<ReturnType<typeof simulate>>) => Promise<void>,
@@ -109,35 +110,25 @@ test('only what is wanted is read', async () => {
   })
 })
 
-test.each([
-  ['virtualmachineinstances', ['instances', 'workloads', 'quotas']],
-  ['virtualmachines', ['vms']],
-  ['customresourcedefinitions', ['crds']],
-  ['apiservices', ['apiServices']],
-  ['endpointslices', ['endpoints']],
-  ['resourcequotas', ['quotas']],
-  ['namespaces', ['clusterUid']],
-  ['clusterrolebindings', ['operatorRoles', 'editBindings']],
-  ['rolebindings', ['operatorRoles', 'editBindings']],
-  ['network-attachment-definitions', ['networkDevices']],
-  ['validatingwebhookconfigurations', ['webhooks']],
-  ['datavolumes', ['dataJobs']],
-  ['machinehealthchecks', ['others']],
-])('403 on %s makes %j unknown, and says why', async (resource, parts) => {
-  await simulated(async (reader, clock, sim) => {
-    const [vmi] = await reader.list(VirtualMachineInstances)
-    // Networks are read where a VM is on one.
-    const networks = [{ name: 'red', multus: { networkName: 'red' } }]
-    if (vmi) sim.store.put(VirtualMachineInstances, { ...vmi, spec: { ...vmi.spec, networks } } as typeof vmi)
-    const { reader: noted } = watched(reader, { [resource]: 403 })
-    const snapshot = await takeFullSnapshot({ reader: noted }, clock)
-    const unknown = Object.entries(snapshot).filter(
-      ([name, part]) => part.known === false && name !== 'rights',
-    )
-    expect(unknown.map(([name]) => name).toSorted()).toEqual(parts.toSorted())
-    for (const [, part] of unknown) expect(part.why).toBe(`${resource}: 403`)
-  })
-})
+test.each<[string, string[]]>(fixture.forbidden as never)(
+  '403 on %s makes %j unknown, and says why',
+  async (resource, parts) => {
+    await simulated(async (reader, clock, sim) => {
+      const [vmi] = await reader.list(VirtualMachineInstances)
+      // Networks are read where a VM is on one.
+      const networks = [{ name: 'red', multus: { networkName: 'red' } }]
+      if (vmi)
+        sim.store.put(VirtualMachineInstances, { ...vmi, spec: { ...vmi.spec, networks } } as typeof vmi)
+      const { reader: noted } = watched(reader, { [resource]: 403 })
+      const snapshot = await takeFullSnapshot({ reader: noted }, clock)
+      const unknown = Object.entries(snapshot).filter(
+        ([name, part]) => part.known === false && name !== 'rights',
+      )
+      expect(unknown.map(([name]) => name).toSorted()).toEqual(parts.toSorted())
+      for (const [, part] of unknown) expect(part.why).toBe(`${resource}: 403`)
+    })
+  },
+)
 
 test('any other failure is thrown', async () => {
   await simulated(async (reader, clock) => {

@@ -3,28 +3,10 @@ import type { ReportSource } from '../../../../src/lib/output/report/fields.ts'
 import { reportMarkdown } from '../../../../src/lib/output/report/report-markdown.ts'
 import { timelineOf } from '../../../../src/lib/output/report/timeline.ts'
 import { vmTableOf } from '../../../../src/lib/output/report/vm-table.ts'
-import { bare, check, page, recorded, recordedFiles, reported } from './recorded.ts'
+import { bare, check, page, type Recorded, recorded, recordedFiles, reported } from './recorded.ts'
 import fixture from './report.json' with { type: 'json' }
 
-test.each([
-  ['plan.json', 'good', 'Plan of KubeVirt v1.7.4 → v1.8.4: 11 of 11 steps to do, 45 s to 5 m'],
-  [
-    'rehearsal.json',
-    'good',
-    'Rehearsal: KubeVirt v1.7.4 → v1.8.4 goes through in 1 m 30 s. KubeVirt tries to migrate 12 of 12 VMs; QEMU, libvirt, storage and guests are not in the twin.',
-  ],
-  [
-    'stalled-rehearsal.json',
-    'bad',
-    'Rehearsal: KubeVirt v1.7.4 → v1.8.4 stalls: it gives up after 17 m 09 s. virt-handler: node worker-1 is NotReady, and virt-handler waits for it',
-  ],
-  ['history.json', 'good', 'Run 1: upgrade v1.7.4 → v1.8.4: done in 2 m 34 s'],
-  ['upgrade.ndjson', 'good', 'KubeVirt v1.7.4 → v1.8.4 in 2 m 37 s'],
-  ['stalled.ndjson', 'bad', 'Timed out after 3 m 02 s (--timeout) while installing CRDs and RBAC'],
-  ['workloads-update.ndjson', 'bad', 'Update of VMs: incomplete: 1 of 11 VMs failed'],
-  ['eus-plan.json', 'good', 'Plan of the EUS upgrade 4.18.21 → 4.20: 38 steps, 2 h 15 m to 6 h 20 m'],
-  ['eus-run.ndjson', 'good', 'EUS upgrade 4.18 → 4.20: done in 2 h 28 m'],
-] as const)('the verdict of %s', (file, is, text) => {
+test.each<[Recorded, string, string]>(fixture.verdicts as never)('the verdict of %s', (file, is, text) => {
   expect(reported(recorded(file)).verdict).toEqual({ is, text })
 })
 

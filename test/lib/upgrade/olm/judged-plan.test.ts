@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import type { InstallPlan, Subscription } from '../../../../src/lib/kube/kinds/operator-kinds.ts'
 import { knownReleases } from '../../../../src/lib/releases/releases.ts'
 import { judgedOn } from '../../../../src/lib/upgrade/methods/install-plan-approval.ts'
+import fixture from './judged-plan.json' with { type: 'json' }
 
 const csv = (version: string) => `kubevirt-hyperconverged-operator.v${version}`
 const namespace = 'kubevirt-hyperconverged'
@@ -34,22 +35,7 @@ function judged(version: string, minor: string) {
   return judgedOn({ minor }, { snapshot: { subscription }, plan, hop, tools })
 }
 
-test.each([
-  { what: 'known to belong to a later platform', version: '1.18.2', minor: '4.21', is: 'wrong' },
-  {
-    what: 'of a minor that no row knows, behind that of this platform',
-    version: '1.19.0',
-    minor: '4.22',
-    is: 'wrong',
-  },
-  { what: 'of this platform', version: '1.18.2', minor: '4.22', is: 'right' },
-  {
-    what: 'of which nothing tells: warned of when it was planned',
-    version: '1.19.0',
-    minor: '4.23',
-    is: 'right',
-  },
-])('night E8: $version on platform $minor, $what: $is', ({ version, minor, is }) => {
+test.each(fixture.judged)('night E8: $version on platform $minor, $what: $is', ({ version, minor, is }) => {
   const { verdict, blocked } = judged(version, minor)
   expect(verdict.is).toBe(is)
   expect(blocked?.reason).toBe(is === 'wrong' ? 'operator-before-platform' : undefined)

@@ -9,6 +9,7 @@ import { Store } from '../../../../src/simulator/api/store.ts'
 import { SimClock } from '../../../../src/simulator/simulated-clock.ts'
 import { ApiError } from '../../../../src/lib/kube/errors.ts'
 import { begin } from '../../../../src/lib/vms/waves/update-fleet.ts'
+import fixture from './begin.json' with { type: 'json' }
 
 const place = { name: 'db', namespace: 'shop' }
 const hour = (at: number) => `2026-11-20T${String(at).padStart(2, '0')}:00:00Z`
@@ -74,18 +75,12 @@ async function begun({ born = 1, moved = {}, launcher, refused }: UpgradeSnapsho
   return (await begin(cx, one, { launcher, ...rest })).is
 }
 
-test.each<[string, UpgradeSnapshot, string]>([
-  ['nobody has moved it', { launcher: 'v2' }, 'begun'],
-  ['it was moved to this launcher, and is outdated still', { moved: { 2: 'v2' }, launcher: 'v2' }, 'refused'],
-  ['it was moved to the one before', { moved: { 2: 'v1' }, launcher: 'v2' }, 'begun'],
-  ['it was moved to this one and then back', { moved: { 2: 'v2', 3: 'v1' }, launcher: 'v2' }, 'begun'],
-  ['somebody else has moved it last', { moved: { 2: 'v2', 3: 'other' }, launcher: 'v2' }, 'begun'],
-  ['it runs anew since', { born: 3, moved: { 2: 'v2' }, launcher: 'v2' }, 'begun'],
-  ['the launcher may not be read: moved before this run', { moved: { 2: '-' } }, 'begun'],
-  ['the launcher may not be read: moved by this run', { moved: { 13: '-' } }, 'refused'],
-])('W3 not moved again for nothing: %s', async (_, snapshot, expected) => {
-  expect(await begun(snapshot)).toBe(expected)
-})
+test.each<[string, UpgradeSnapshot, string]>(fixture.moved as never)(
+  'W3 not moved again for nothing: %s',
+  async (_, snapshot, expected) => {
+    expect(await begun(snapshot)).toBe(expected)
+  },
+)
 
 const forbidden = (why: string) => new ApiError(403, 'Forbidden', `"m" is forbidden: ${why}`)
 
