@@ -16,36 +16,13 @@ const now = '2026-11-01T12:00:00Z'
 const ids = (outlook: ReturnType<typeof outlookOf>) => outlook.why.map(({ id }) => id).join(' ')
 
 /** facts 3.4 and 3.5, row by row: methods, migratable, evictionStrategy, runStrategy (`bare`: no VM), fate, reasons. */
-test.each([
-  [['LiveMigrate'], 'True', 'LiveMigrate', 'Always', 'migrates', 'migratable'],
-  [['LiveMigrate'], 'True', 'None', 'Manual', 'migrates', 'migratable'],
-  [['LiveMigrate'], 'True', 'External', 'Always', 'migrates', 'migratable'],
-  [['LiveMigrate'], 'False', 'LiveMigrate', 'Always', 'stays', 'not-migratable'],
-  [['LiveMigrate'], 'False', 'None', 'Always', 'stays', 'not-migratable'],
-  [['LiveMigrate'], 'absent', undefined, 'Always', 'stays', 'not-migratable'],
-  [['Evict'], 'True', 'LiveMigrate', 'Always', 'migrates', 'evacuates'],
-  [['Evict'], 'True', 'LiveMigrateIfPossible', 'Always', 'migrates', 'evacuates'],
-  [['Evict'], 'True', 'None', 'Always', 'restarts', 'evict-on comes-back'],
-  [['Evict'], 'True', undefined, 'Manual', 'shuts down', 'evict-on stays-down'],
-  [['Evict'], 'True', 'External', 'Always', 'stays', 'external'],
-  [both, 'False', 'LiveMigrate', 'Always', 'stays', 'denied'],
-  [both, 'Unknown', 'LiveMigrate', 'Always', 'stays', 'denied'],
-  [both, 'False', 'LiveMigrateIfPossible', 'Always', 'restarts', 'evict-on comes-back'],
-  [both, 'False', undefined, 'Always', 'restarts', 'evict-on comes-back'],
-  [both, 'absent', 'None', 'Always', 'restarts', 'evict-on comes-back'],
-  [both, 'False', 'None', 'RerunOnFailure', 'shuts down', 'evict-on stays-down'],
-  [both, 'False', 'None', 'Manual', 'shuts down', 'evict-on stays-down'],
-  [both, 'False', 'None', 'Once', 'shuts down', 'evict-on stays-down'],
-  [both, 'False', 'None', 'bare', 'is lost', 'evict-on no-vm'],
-  [both, 'False', 'External', 'Always', 'stays', 'external'],
-  [[], 'True', 'LiveMigrate', 'Always', 'stays', 'no-methods'],
-  [[], 'False', 'None', 'Always', 'stays', 'no-methods'],
-  [['LiveMigration'], 'True', 'LiveMigrate', 'Always', 'stays', 'no-methods'],
-] as const)(
+test.each<[string[], 'True' | 'False' | 'Unknown' | 'absent', string | null, string, string, string]>(
+  fixture.fates as never,
+)(
   'facts 3.5: methods %j, migratable %s, eviction %s, runStrategy %s: %s (%s)',
   (...[methods, migratable, eviction, run, outcome, why]) => {
     const bare = run === 'bare'
-    const vmi = aVmi({ migratable, ...(eviction && { eviction }), ...(bare && { owner: 'none' }) })
+    const vmi = aVmi({ migratable, ...(eviction !== null && { eviction }), ...(bare && { owner: 'none' }) })
     const outlook = outlookOf(vmi, bare ? undefined : aVm(run), rules(methods))
     expect([outlook.outcome, ids(outlook)]).toEqual([outcome, why])
   },
