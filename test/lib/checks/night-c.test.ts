@@ -5,73 +5,29 @@ import { operatorRights, rbacDiff, rights } from '../../../src/lib/checks/groups
 import type { PolicyRule, Role } from '../../../src/lib/kube/kinds/extension-kinds.ts'
 import type { KubeObject } from '../../../src/lib/kube/object.ts'
 import { ask, evidence, known, ofVersion, said, unread, withSpec } from './evidence.ts'
+import fixture from './night-c.json' with { type: 'json' }
 
 /** The pull request in which a change is written down. */
-const told: Readonly<Record<string, number>> = {
-  'rollout-strategy': 14068,
-  'completion-timeout': 12848,
-  'migrate-rights': 13497,
-  'beta-gates': 17405,
-  'common-instancetypes': 12753,
-  'instancetype-alpha': 14048,
-  'selinux-policy': 11266,
-  'common-names': 15314,
-  'multi-architecture': 16023,
-  'mdev-gate': 16220,
-  'virtiofs-gates': 11997,
-}
+const told: Readonly<Record<string, number>> = fixture.told
 
 const gates = (...featureGates: string[]) => ({ developerConfiguration: { featureGates } })
 const off = (...disabledFeatureGates: string[]) => ({ developerConfiguration: { disabledFeatureGates } })
 const hurting = ['ImageVolume', 'ExternalNetResourceInjection', 'DeclarativeHotplugVolumes', 'Template']
 
-test.each([
-  ['v1.5.3', 'v1.6.6', {}, ['rollout-strategy', 'info instancetype-alpha']],
-  ['v1.5.3', 'v1.6.6', { vmRolloutStrategy: 'Stage' }, ['info instancetype-alpha']],
-  ['v1.3.1', 'v1.4.1', {}, ['completion-timeout', 'info common-instancetypes']],
-  [
-    'v1.3.1',
-    'v1.4.1',
-    { migrations: { completionTimeoutPerGiB: 300 }, ...gates('CommonInstancetypesDeploymentGate') },
-    [],
-  ],
-  ['v1.4.1', 'v1.5.2', {}, ['migrate-rights']],
-  ['v1.4.1', 'v1.5.3', {}, ['migrate-rights', 'info common-names']],
-  ['v1.4.1', 'v1.5.2', { selinuxLauncherType: 'container_t' }, ['migrate-rights']],
-  [
-    'v1.4.1',
-    'v1.5.2',
-    { selinuxLauncherType: 'virt_launcher.process' },
-    ['migrate-rights', 'selinux-policy'],
-  ],
-  ['v1.4.1', 'v1.5.2', gates('ExperimentalVirtiofsSupport'), ['migrate-rights', 'info virtiofs-gates']],
-  // A patch that brings it to a minor of before: nothing is new where that was taken.
-  ['v1.6.0', 'v1.6.6', {}, ['info common-names']],
-  ['v1.6.1', 'v1.7.4', {}, []],
-  ['v1.7.4', 'v1.8.4', {}, []],
-  ['v1.7.4', 'v1.8.4', gates('MultiArchitecture'), ['info multi-architecture']],
-  ['v1.7.4', 'v1.8.4', gates('DisableMDEVConfiguration'), ['mdev-gate']],
-  [
-    'v1.7.4',
-    'v1.8.4',
-    { ...gates('DisableMDEVConfiguration'), mediatedDevicesConfiguration: { enabled: false } },
-    [],
-  ],
-  ['v1.8.4', 'v1.9.0', {}, ['beta-gates']],
-  ['v1.8.4', 'v1.9.0', off('ImageVolume'), ['beta-gates']],
-  ['v1.8.4', 'v1.9.0', off(...hurting), []],
-  ['v1.9.0', 'v1.9.1', {}, []],
-])('C2 defaults that shift: %s to %s with %j', (version, target, configuration, shifts) => {
-  const found = ofVersion(version, withSpec({ configuration }))
-  const { findings } = ask(defaultsThatShift, { snapshot: found, target })
-  const sources = shifts.map((shift) => told[shift.replace('info ', '')])
-  expect(findings.map(({ level }) => level)).toEqual(
-    shifts.map((shift) => (shift.startsWith('info ') ? 'info' : 'warning')),
-  )
-  expect(findings.map(({ remedy }) => remedy.find((line) => line.startsWith('read ')))).toEqual(
-    sources.map((number) => `read https://github.com/kubevirt/kubevirt/pull/${number}`),
-  )
-})
+test.each<[string, string, object, string[], string?]>(fixture.shifting as never)(
+  'C2 defaults that shift: %s to %s with %j',
+  (version, target, configuration, shifts) => {
+    const found = ofVersion(version, withSpec({ configuration }))
+    const { findings } = ask(defaultsThatShift, { snapshot: found, target })
+    const sources = shifts.map((shift) => told[shift.replace('info ', '')])
+    expect(findings.map(({ level }) => level)).toEqual(
+      shifts.map((shift) => (shift.startsWith('info ') ? 'info' : 'warning')),
+    )
+    expect(findings.map(({ remedy }) => remedy.find((line) => line.startsWith('read ')))).toEqual(
+      sources.map((number) => `read https://github.com/kubevirt/kubevirt/pull/${number}`),
+    )
+  },
+)
 
 const changed = 'read https://github.com/kubevirt/kubevirt/pull/17405'
 
