@@ -16,26 +16,18 @@ const running = (gitVersion: string, version = 'v1.8.4') => {
   return ofVersion(version, evidence({ serverVersion: { gitVersion, major, minor } }))
 }
 
-const unreadManifest = { id: 'manifest-not-read', level: 'not-checked', summary: 'away', remedy: [] } as const
-test.each([
-  ['nothing', {}, ['not-checked', 'not-checked']],
-  ['a manifest that was read', { manifest: [] }, ['info', 'not-checked']],
-  ['a manifest that a flag names', { manifest: [], isManifestNamed: true }, ['info', 'warning']],
-  [
-    'a manifest that is away',
-    { isManifestNamed: true, manifestUnread: unreadManifest },
-    ['not-checked', 'not-checked'],
-  ],
-  ['a catalog', { method: 'olm' }, ['info', 'warning']],
-] as const)('hop-supported: %s proves a patch and a minor that the data do not know', (_, proof, levels) => {
-  const found = ['v1.9.7', 'v1.10.0'].map((target) => {
-    const { findings } = ask(hopSupported, { snapshot: ofVersion('v1.9.0'), target, ...proof })
-    return findings.find(({ id }) => id === 'release-unknown')
-  })
-  expect(found.map((one) => one?.level)).toEqual(levels)
-  const leading = found.flatMap((one) => (one?.level === 'not-checked' ? one.remedy : []))
-  expect(leading.filter((line) => /v1\.9\.7|v1\.10\.0/u.test(line))).toEqual([])
-})
+test.each<[string, object, string[]]>(fixture.proofs as never)(
+  'hop-supported: %s proves a patch and a minor that the data do not know',
+  (_, proof, levels) => {
+    const found = ['v1.9.7', 'v1.10.0'].map((target) => {
+      const { findings } = ask(hopSupported, { snapshot: ofVersion('v1.9.0'), target, ...proof })
+      return findings.find(({ id }) => id === 'release-unknown')
+    })
+    expect(found.map((one) => one?.level)).toEqual(levels)
+    const leading = found.flatMap((one) => (one?.level === 'not-checked' ? one.remedy : []))
+    expect(leading.filter((line) => /v1\.9\.7|v1\.10\.0/u.test(line))).toEqual([])
+  },
+)
 
 test.each(['v1.9.7', 'v1.10.0'])('hop-supported: the images of %s that run here prove it', (target) => {
   const [kubevirt] = itemsOf(evidence().kubevirts)
@@ -165,7 +157,6 @@ const image = (tag: string) => (tag.startsWith('v') ? `quay.io/kubevirt/virt-lau
 
 describe('known-bad: migrations that fail go by the launcher that a VM runs on, and by the target', () => {
   const named = { count: 1, names: ['demo/a'] }
-  const digest = `quay.io/kubevirt/virt-launcher@sha256:${'0'.repeat(64)}`
   interface Told {
     on: string
     kernel?: string
@@ -208,35 +199,12 @@ describe('known-bad: migrations that fail go by the launcher that a VM runs on, 
     ])
   })
 
-  test.each([
-    ['what nobody says is the installed one', 'v1.6.6', 'v1.7.4', { on: '' }, ['warning issue-16386']],
-    ['a digest may be any', 'v1.7.4', 'v1.7.5', { on: digest }, ['warning issue-16386']],
-    ['EL 9 is safe', 'v1.6.6', 'v1.7.4', { on: 'v1.6.6', kernel: '5.14.0-570.el9.x86_64' }, []],
-    ['a later kernel', 'v1.6.6', 'v1.7.4', { on: 'v1.6.6', kernel: '6.12.0' }, ['warning issue-16386']],
-    [
-      'KubeVirt evicts',
-      'v1.6.6',
-      'v1.8.4',
-      {
-        on: 'v1.6.6',
-        spec: { workloadUpdateStrategy: { workloadUpdateMethods: ['LiveMigrate', 'Evict'] } },
-      },
-      ['blocker issue-16386', 'warning harvester-11615'],
-    ],
-    [
-      'VM updates stay paused at the end',
-      'v1.6.6',
-      'v1.7.4',
-      {
-        on: 'v1.6.6',
-        spec: { workloadUpdateStrategy: { workloadUpdateMethods: ['Evict'] } },
-        methodsAtEnd: [],
-      },
-      ['warning issue-16386'],
-    ],
-  ] as const)('%s', (...[, installed, target, asked, findings]) => {
-    expect(said(told(installed, target, asked))).toEqual(findings)
-  })
+  test.each<[string, string, string, Parameters<typeof told>[2], string[]]>(fixture.launchers as never)(
+    '%s',
+    (...[, installed, target, asked, findings]) => {
+      expect(said(told(installed, target, asked))).toEqual(findings)
+    },
+  )
 
   test('each names its own source, and launcher-age sends nobody there', () => {
     const found = told('v1.6.6', 'v1.8.4', { on: 'v1.6.6' })

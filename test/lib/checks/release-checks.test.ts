@@ -35,8 +35,6 @@ const running = (version: string, ...all: readonly VirtualMachineInstance[]): Fu
   instances: known(tallyOf(...all)),
 })
 
-const iface = (fields: object) => ({ domain: { devices: { interfaces: [{ name: 'a', ...fields }] } } })
-
 const ofMachine = (type: string) => vmi('a', { domain: { machine: { type } } })
 
 const offering = (...types: readonly string[]) => {
@@ -85,31 +83,23 @@ describe('qemu-jump', () => {
 })
 
 describe('vms-that-change', () => {
-  test.each([
-    ['v1.3.1', 'v1.4.1', { domain: { firmware: { bootloader: { efi: {} } } } }, 12967],
-    ['v1.5.3', 'v1.6.0', { volumes: [{ name: 'a', hostDisk: {} }] }, undefined],
-    // Taken into v1.6.1; it is nothing new in v1.7 then.
-    ['v1.5.3', 'v1.6.1', { volumes: [{ name: 'a', hostDisk: {} }] }, 15037],
-    ['v1.6.0', 'v1.6.6', { volumes: [{ name: 'a', hostDisk: {} }] }, 15037],
-    ['v1.6.1', 'v1.7.4', { volumes: [{ name: 'a', hostDisk: {} }] }, undefined],
-    ['v1.7.4', 'v1.8.4', iface({ slirp: {} }), 16453],
-    ['v1.8.4', 'v1.9.0', iface({}), 18507],
-    ['v1.8.4', 'v1.9.0', iface({ bridge: {}, masquerade: {} }), 18507],
-    ['v1.8.4', 'v1.9.0', iface({ masquerade: {} }), undefined],
-  ])('%s to %s: %j', (from, target, spec, source) => {
-    const { findings } = ask(vmsThatChange, {
-      snapshot: running(from, vmi('a', spec), vmi('b', spec), vmi('c', {})),
-      target,
-    })
-    const pull = `read https://github.com/kubevirt/kubevirt/pull/${source}`
-    const named = findings.map(({ level, objects, summary, remedy }) => [
-      level,
-      objects,
-      summary.endsWith('; it affects 2 running VMs here (demo/a, demo/b)'),
-      remedy.includes(pull),
-    ])
-    expect(named).toEqual(source === undefined ? [] : [['warning', ['demo/a', 'demo/b'], true, true]])
-  })
+  test.each<[string, string, object, number | null, string?]>(fixture.changes as never)(
+    '%s to %s: %j',
+    (from, target, spec, source) => {
+      const { findings } = ask(vmsThatChange, {
+        snapshot: running(from, vmi('a', spec), vmi('b', spec), vmi('c', {})),
+        target,
+      })
+      const pull = `read https://github.com/kubevirt/kubevirt/pull/${source}`
+      const named = findings.map(({ level, objects, summary, remedy }) => [
+        level,
+        objects,
+        summary.endsWith('; it affects 2 running VMs here (demo/a, demo/b)'),
+        remedy.includes(pull),
+      ])
+      expect(named).toEqual(source === null ? [] : [['warning', ['demo/a', 'demo/b'], true, true]])
+    },
+  )
 })
 
 describe('machine-types', () => {

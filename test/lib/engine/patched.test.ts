@@ -35,14 +35,7 @@ test('JSON patch: takes a member with a dot in its name out', () => {
   })
 })
 
-const refused: [string, JsonOperation[]][] = [
-  ['ends at a test that fails', [{ op: 'test', path: '/spec/tag', value: 'v9' }]],
-  ['ends where there is nothing to remove', [{ op: 'remove', path: '/spec/none' }]],
-  ['ends where nothing holds it', [{ op: 'add', path: '/none/at/all', value: 1 }]],
-  ['ends outside of a list', [{ op: 'add', path: '/spec/methods/7', value: 1 }]],
-]
-
-test.each(refused)('JSON patch: %s', (_name, patch) => {
+test.each<[string, JsonOperation[]]>(fixture.refused as never)('JSON patch: %s', (_name, patch) => {
   const copy = structuredClone(before)
   expect(jsonPatched(before, patch)).toBeUndefined()
   expect(before).toEqual(copy)

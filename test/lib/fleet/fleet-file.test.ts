@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { contextsLike, parseFleet } from '../../../src/lib/fleet/fleet-file.ts'
 import { groupsOf } from '../../../src/lib/fleet/fleet-plan.ts'
+import fixture from './fleet-file.json' with { type: 'json' }
 
 const head = 'apiVersion: kvup.io/v1alpha1\nkind: Fleet\nclusters:\n'
 
@@ -18,20 +19,7 @@ test('a fleet file: names, canary, groups, accepted risks', () => {
   ])
 })
 
-test.each([
-  [`${head}- contxt: eu\n`, 'f.yaml:4: a cluster has no field "contxt"; did you mean context?'],
-  [`${head}- context: eu\n- context: eu\n`, 'f.yaml:5: the name "eu" stands twice'],
-  [`${head}- context: eu\n  window: Sat 22:00-04:00\n`, 'f.yaml:5: a cluster has no field "window"; it has '],
-  [`${head}- context: eu\n  canary: maybe\n`, 'f.yaml:5: canary has to be true or false'],
-  [`${head}- context: eu\n  group: 0\n`, 'f.yaml:5: group has to be a number from 1'],
-  [`${head}- context:\n`, 'f.yaml:4: context is empty'],
-  // As a flow a field may have nothing at all behind it.
-  [`${head}- {context: a, group}\n`, 'f.yaml:4: group is empty'],
-  [`${head}- {context: a, kubeconfig}\n`, 'f.yaml:4: kubeconfig is empty'],
-  ['kind: Fleet\nclusters: []\n', 'f.yaml:1: apiVersion has to be a text'],
-  [`${head}- context: [eu\n`, 'f.yaml:'],
-  ['', 'f.yaml:1: it is no fleet file'],
-])('what is not meant is refused with its line: %j', (text, message) => {
+test.each(fixture.refused)('what is not meant is refused with its line: %j', (text, message) => {
   expect(() => parseFleet(text, 'f.yaml')).toThrow(message)
 })
 

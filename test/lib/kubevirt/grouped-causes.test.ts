@@ -94,11 +94,7 @@ test('the last log line is quoted of any pod of the group, and not twice', () =>
   expect(saying(told, { lastLines: [{ ...line, pod: 'virt-handler-0' }] })[0]).not.toContain('last log line')
 })
 
-test.each([
-  ['kubectl -n kubevirt logs virt-handler-0 --previous', { ...crash, container: 'virt-handler' }],
-  ['kubectl -n kubevirt logs virt-handler-0 -c sidecar --previous', { ...crash, container: 'sidecar' }],
-  ['kubectl -n kubevirt logs virt-handler-0', { ...crash, container: 'virt-handler', again: false }],
-])('%s', (command, trouble) => {
+test.each<[string, PodTrouble]>(fixture.commands as never)('%s', (command, trouble) => {
   expect(groupedCauses(handlers(1, trouble), snapshot)[0]?.commands).toEqual([command])
 })
 

@@ -101,43 +101,14 @@ const readerOf = (...objects: readonly KubeObject[]): Reader => exampleOf(object
 const stuck = (one: VirtualMachineInstanceMigration, ...objects: readonly KubeObject[]) =>
   stuckMigrations(readerOf(...objects), [one], at)
 
-const affinity = (...terms: object[]) => ({
-  affinity: {
-    nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: terms } },
-  },
-})
-const term = (key: string, operator: string, ...values: string[]) => ({
-  matchExpressions: [{ key, operator, values }],
-})
-
 describe('which label no node has', () => {
   const nodes = [node('a', { zone: 'one', disk: 'ssd' }), node('b', { zone: 'two' })]
-  test.each<[string, Parameters<typeof unmetLabels>[0], string | undefined]>([
-    ['nothing is asked', {}, undefined],
-    ['a node has them', { nodeSelector: { zone: 'one', disk: 'ssd' } }, undefined],
-    ['a value that none has', { nodeSelector: { zone: 'three' } }, 'no node has the label zone=three'],
-    [
-      'two that none has',
-      { nodeSelector: { gpu: 'yes', zone: 'one', rack: '7' } },
-      'no node has the labels gpu=yes, rack=7',
-    ],
-    [
-      'each is somewhere, and nowhere together',
-      { nodeSelector: { zone: 'two', disk: 'ssd' } },
-      'no node has all of zone=two, disk=ssd',
-    ],
-    ['affinity: exists', affinity(term('gpu', 'Exists')), 'no node has the label gpu'],
-    ['affinity: one of values', affinity(term('zone', 'In', 'x', 'y')), 'no node has the label zone=x|y'],
-    ['affinity: one of two terms holds', affinity(term('gpu', 'Exists'), term('disk', 'Exists')), undefined],
-    [
-      'affinity: none of two terms holds',
-      affinity(term('gpu', 'Exists'), term('zone', 'In', 'x')),
-      'no node has the label gpu or zone=x',
-    ],
-    ['affinity: none may have it', affinity(term('zone', 'DoesNotExist')), 'no node has the label !zone'],
-  ])('%s', (_, pod, expected) => {
-    expect(unmetLabels(pod, nodes)?.sentence).toBe(expected)
-  })
+  test.each<[string, Parameters<typeof unmetLabels>[0], string | null]>(fixture.labels as never)(
+    '%s',
+    (_, pod, expected) => {
+      expect(unmetLabels(pod, nodes)?.sentence).toBe(expected ?? undefined)
+    },
+  )
 
   test('where no node is known nothing is said', () => {
     expect(unmetLabels({ nodeSelector: { zone: 'x' } }, [])).toBeUndefined()

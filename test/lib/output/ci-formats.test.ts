@@ -14,6 +14,7 @@ import { parseXml } from './parse-xml.ts'
 import { Pipe } from './terminal.ts'
 import { at, steps, upgradeEvents as half } from './upgrade-events.ts'
 import verdicts from './verdicts.json' with { type: 'json' }
+import fixture from './ci-formats.json' with { type: 'json' }
 
 const now = '2026-11-25T13:14:00.000Z'
 const events = [
@@ -48,13 +49,7 @@ function readByRunner(line: string) {
 }
 
 describe('GitHub annotations', () => {
-  test.each([
-    ['plain', 'kvup check', 'all is well'],
-    ['commas and colons', 'kvup check: a,b', 'x: y, z'],
-    ['several lines', 'kvup check', 'first\nsecond\r\nthird'],
-    ['what is escaped already', '100% %0A %25', '50 % of %0A::error::x and %2525'],
-    ['another command', 'a::b', '::set-output name=x::y'],
-  ])('%s is read back by the runner as it was', (_, title, text) => {
+  test.each(fixture.annotations)('%s is read back by the runner as it was', (_, title, text) => {
     const line = annotationLine({ level: 'error', title, lines: text.split('\n') })
     expect(line.split('\n')).toHaveLength(1)
     expect(readByRunner(line)).toEqual({ level: 'error', title, data: text })

@@ -10,6 +10,7 @@ import { SimClock } from '../../../src/simulator/simulated-clock.ts'
 import { blocked, timedOut } from '../../../src/lib/kube/errors.ts'
 import { Pipe, Terminal } from './terminal.ts'
 import { at, upgradeEvents } from './upgrade-events.ts'
+import fixture from './open-printer.json' with { type: 'json' }
 
 interface Things extends Document {
   kind: 'ThingList'
@@ -122,18 +123,7 @@ describe('formats', () => {
 })
 
 describe('the format asked for, even where the rest of the line is wrong', () => {
-  test.each([
-    [['status', '-o', 'json'], 'json'],
-    [['status', '-ojson'], 'json'],
-    [['status', '-o=yaml'], 'yaml'],
-    [['--output=json', 'status', '--nonsense'], 'json'],
-    [['status', '--output', 'yaml'], 'yaml'],
-    [['status', '-o', 'json', '-o', 'yaml'], 'yaml'],
-    [['status', '--', '-o', 'json'], 'table'],
-    [['status', '-o'], 'table'],
-    [['status', '-o', 'xml'], 'table'],
-    [['status'], 'table'],
-  ])('%o', (argv, is) => {
+  test.each<[string[], string]>(fixture.asked as never)('%o', (argv, is) => {
     expect(formatAsked(argv)).toMatchObject({ is })
   })
 })

@@ -4,6 +4,7 @@ import { cut, displayWidth } from '../../../src/lib/output/text.ts'
 import { paintFor, printedLine } from '../../../src/lib/output/terminal.ts'
 import type { Column } from '../../../src/lib/output/printer.ts'
 import { table, tableInParts } from '../../../src/lib/output/table.ts'
+import fixture from './table.json' with { type: 'json' }
 
 interface Row {
   name: string
@@ -175,32 +176,8 @@ test.each([
   expect(cut(text, width)).toBe(shown)
 })
 
-const s = 1000
-const m = 60 * s
-const h = 60 * m
-const d = 24 * h
 // The table of kubectl's AGE column.
-test.each([
-  [-3 * s, '0s'],
-  [-500, '0s'],
-  [0, '0s'],
-  [119 * s, '119s'],
-  [120 * s, '2m'],
-  [3 * m + 5 * s, '3m5s'],
-  [10 * m + 5 * s, '10m'],
-  [179 * m, '179m'],
-  [3 * h, '3h'],
-  [3 * h + 5 * m, '3h5m'],
-  [8 * h + 5 * m, '8h'],
-  [47 * h, '47h'],
-  [48 * h, '2d'],
-  [7 * d + 23 * h, '7d23h'],
-  [8 * d + 1 * h, '8d'],
-  [729 * d, '729d'],
-  [730 * d, '2y'],
-  [800 * d, '2y70d'],
-  [8 * 365 * d + 5 * d, '8y'],
-])('%i ms is an age of %s', (ms, text) => {
+test.each<[number, string]>(fixture.ages as never)('%i ms is an age of %s', (ms, text) => {
   expect(humanAge(ms)).toBe(text)
 })
 

@@ -16,16 +16,6 @@ const step = (more: Partial<StepLine>): StepLine => ({
   ...more,
 })
 const done = (tookMs: number): StepLine => step({ shape: 'done', tookMs })
-/** So many of so many, the first of them seen so long ago, the last increment so long ago. */
-const rolling = (from: number, to: number, times: { first: number; last: number }, total = 20): StepLine =>
-  step({
-    shape: 'running',
-    startedAt: ago(times.first),
-    progress: { done: to, total },
-    begunAt: { done: from, at: ago(times.first) },
-    movedAt: ago(times.last),
-  })
-
 const cases: readonly (readonly [string, StepLine[], string | null])[] = fixture.rows as never
 
 test.each(cases)('%s', (_name, all, expected) => {
@@ -52,35 +42,14 @@ const waitingFor = (closed: readonly { from?: string; until: string }[], work: n
   },
 })
 
-test.each([
-  ['the time until it opens counts', [{ until: inTime(60 * minute) }], 10 * minute, 'under 90 min left'],
-  [
-    'so does the next closing where the work goes beyond it',
-    [{ from: inTime(5 * minute), until: inTime(300 * minute) }],
-    20 * minute,
-    'under 6 h left',
-  ],
-  [
-    'a closing behind its end does not',
-    [{ from: inTime(100 * minute), until: inTime(300 * minute) }],
-    20 * minute,
-    'under 45 min left',
-  ],
-] as const)('windows: %s', (_, closed, work, expected) => {
-  expect(timeLeft(waitingFor(closed, work), now)).toBe(expected)
-})
+test.each<[string, Parameters<typeof waitingFor>[0], number, string]>(fixture.windows as never)(
+  'windows: %s',
+  (_, closed, work, expected) => {
+    expect(timeLeft(waitingFor(closed, work), now)).toBe(expected)
+  },
+)
 
-test.each([
-  ['nothing is begun', [step({}), step({})], 0],
-  ['one of two that take as long', [done(minute), step({})], 50],
-  ['what is counted counts', [done(minute), rolling(0, 10, { first: minute, last: 0 })], 75],
-  [
-    'what is not counted counts by its time, and is never taken for done',
-    [step({ shape: 'running', startedAt: ago(60 * minute) })],
-    90,
-  ],
-  ['all steps are done, and the run is not', [done(minute)], 99],
-] as const)('percent: %s', (_, steps, percent) => {
+test.each<[string, StepLine[], number]>(fixture.percent as never)('percent: %s', (_, steps, percent) => {
   expect(percentDone({ procedure: 'p', startedAt: ago(minute), steps }, now)).toBe(percent)
 })
 

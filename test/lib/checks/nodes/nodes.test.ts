@@ -161,19 +161,12 @@ describe('C2 new-gates', () => {
     )
   })
 
-  test.each([
-    ['v1.35.4', '1.35', true],
-    ['v1.35.0-rc.1', '1.35', true],
-    ['v1.9.0', '1.35', false],
-    ['containerd://2.3.2', '2.2.3', true],
-    ['containerd://2.10.0', '2.2.3', true],
-    ['containerd://1.7.28', '2.2.3', false],
-    ['v2', '1.35', true],
-    ['unknown', '1.35', undefined],
-    [undefined, '1.35', undefined],
-  ])('%s is at least %s: %s', (has, needs, is) => {
-    expect(atLeast(has, needs)).toBe(is)
-  })
+  test.each<[string | null, string, boolean | null]>(fixture.versions as never)(
+    '%s is at least %s: %s',
+    (has, needs, is) => {
+      expect(atLeast(has ?? undefined, needs) ?? null).toBe(is)
+    },
+  )
 })
 
 describe('room-for-surge', () => {

@@ -3,6 +3,7 @@ import type { Reader } from '../../../../src/lib/kube/cluster.ts'
 import type { CustomResourceDefinition } from '../../../../src/lib/kube/kinds/extension-kinds.ts'
 import { ApiError } from '../../../../src/lib/kube/errors.ts'
 import { storedHyperConverged } from '../../../../src/lib/openshift/hyperconverged.ts'
+import fixture from './stored-hyperconverged.json' with { type: 'json' }
 
 interface Served {
   served: readonly string[]
@@ -30,33 +31,11 @@ const asked = (shape: Served) => asking(shape, async () => ({ is: 'object', obje
 
 const both = ['v1', 'v1beta1']
 
-test.each<[string, Served, string]>([
-  ['one version needs no CRD to be read', { served: ['v1beta1'] }, 'v1beta1'],
-  ['what is stored', { served: both, stored: 'v1beta1', conversion: 'None', inEtcd: ['v1beta1'] }, 'v1beta1'],
-  ['what is stored, v1', { served: both, stored: 'v1', inEtcd: ['v1'] }, 'v1'],
-  [
-    'objects of both, and a webhook that converts',
-    { served: both, stored: 'v1', conversion: 'Webhook', inEtcd: ['v1beta1', 'v1'] },
-    'v1',
-  ],
-])('%s', async (_, shape, version) => {
+test.each<[string, Served, string]>(fixture.stored as never)('%s', async (_, shape, version) => {
   expect(await asked(shape)).toMatchObject({ version, kind: { apiVersion: `hco.kubevirt.io/${version}` } })
 })
 
-test.each<[string, Served, string]>([
-  [
-    'objects of both and nobody who converts',
-    { served: both, stored: 'v1', conversion: 'None', inEtcd: ['v1beta1', 'v1'] },
-    'hyperconverged-not-converted',
-  ],
-  ['a version that nobody knows', { served: ['v2'] }, 'hyperconverged-version-unknown'],
-  ['none at all', { served: [] }, 'hyperconverged-version-unknown'],
-  [
-    'a stored version that is not served',
-    { served: both, stored: 'v1alpha1', conversion: 'Webhook' },
-    'hyperconverged-version-unknown',
-  ],
-])('refused: %s', async (_, shape, reason) => {
+test.each<[string, Served, string]>(fixture.refused as never)('refused: %s', async (_, shape, reason) => {
   await expect(asked(shape)).rejects.toMatchObject({ exitCode: 3, reason })
 })
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { type PacingState, stopOf } from '../../../../src/lib/vms/waves/pacing.ts'
+import fixture from './stop-rules.json' with { type: 'json' }
 
 const well: PacingState = {
   failed: [],
@@ -11,21 +12,8 @@ const well: PacingState = {
 }
 const failed = (...vms: string[]) => vms.map((vm) => ({ vm, reason: 'the CPU lacks a feature' }))
 
-test.each<[string, Partial<PacingState>, string | undefined]>([
-  ['all is well', {}, undefined],
-  ['fewer failures than are taken', { failed: failed('a', 'b') }, undefined],
-  ['as many', { failed: failed('a', 'b', 'c') }, 'too-many-failures'],
-  ['one of the canary', { failed: failed('a'), canary: true }, 'canary-failed'],
-  [
-    'W5 two launchers for one VMI, before all else',
-    { split: ['a'], missing: ['b'], failed: failed('c', 'd', 'e') },
-    'two-launchers',
-  ],
-  ['W3 one that did not come back', { missing: ['b'], failed: failed('c', 'd', 'e') }, 'did-not-come-back'],
-  ['nothing moves', { still: 60_001 }, 'update-stalled'],
-  ['nothing moves, but not for long', { still: 60_000 }, undefined],
-])('%s', (_, more, reason) => {
-  expect(stopOf({ ...well, ...more })?.reason).toBe(reason)
+test.each<[string, Partial<PacingState>, string | null]>(fixture.stops as never)('%s', (_, more, reason) => {
+  expect(stopOf({ ...well, ...more })?.reason).toBe(reason ?? undefined)
 })
 
 test('W5 failures with one reason are named together', () => {
