@@ -8,6 +8,7 @@ import { VirtualMachineInstances, VirtualMachines } from '../../src/lib/kube/kin
 import { SimClock } from '../../src/simulator/simulated-clock.ts'
 import { simulate } from '../../src/simulator/simulated-cluster.ts'
 import { peakMegabytes, program } from './measure.mjs'
+import { madeOf } from './objects.mjs'
 
 const namespaces = 100
 const workers = 50
@@ -48,47 +49,14 @@ function fill(store, total) {
       { on: 'status', manager: 'bench' },
     )
   for (let i = 0; i < total; i++) {
-    const [name, namespace] = [`vm-${i}`, `vms-${i % namespaces}`]
-    store.put(VirtualMachines, machine(name, namespace))
-    store.put(VirtualMachineInstances, instance(name, namespace, i))
-  }
-}
-
-const machine = (name, namespace) => ({
-  apiVersion: VirtualMachines.apiVersion,
-  kind: VirtualMachines.kind,
-  metadata: { name, namespace, uid: `vm-${namespace}-${name}` },
-  spec: { runStrategy: 'Always' },
-  status: { created: true },
-})
-
-function instance(name, namespace, i) {
-  const migratable = i % 20 === 0 ? 'False' : 'True'
-  return {
-    apiVersion: VirtualMachineInstances.apiVersion,
-    kind: VirtualMachineInstances.kind,
-    metadata: {
-      name,
-      namespace,
-      uid: `vmi-${namespace}-${name}`,
-      labels: { 'kubevirt.io/vm': name },
-      ownerReferences: [
-        {
-          apiVersion: 'kubevirt.io/v1',
-          kind: 'VirtualMachine',
-          name,
-          uid: `vm-${namespace}-${name}`,
-          controller: true,
-        },
-      ],
-    },
-    spec: { evictionStrategy: 'LiveMigrateIfPossible', domain: { memory: { guest: '4Gi' } } },
-    status: {
-      phase: 'Running',
-      nodeName: `worker-${(i % workers) + 1}`,
-      launcherContainerImageVersion: 'quay.io/kubevirt/virt-launcher:v1.7.4',
-      conditions: [{ type: 'LiveMigratable', status: migratable, reason: 'DisksNotLiveMigratable' }],
-    },
+    const words = {
+      name: `vm-${i}`,
+      namespace: `vms-${i % namespaces}`,
+      node: `worker-${(i % workers) + 1}`,
+      migratable: i % 20 === 0 ? 'False' : 'True',
+    }
+    store.put(VirtualMachines, madeOf('forecastMachine', words))
+    store.put(VirtualMachineInstances, madeOf('forecastInstance', words))
   }
 }
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { runningVmi } from './running-vmi.mjs'
+import { runningVmi } from './objects.mjs'
 
 const namespaces = Array.from({ length: 20 }, (_, i) => `tenant-${i + 1}`)
 const atOnce = 8

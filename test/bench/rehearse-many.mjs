@@ -7,6 +7,7 @@ import { serveSimulator } from '../../src/simulator/api/http-server.ts'
 import { SimClock } from '../../src/simulator/simulated-clock.ts'
 import { simulate } from '../../src/simulator/simulated-cluster.ts'
 import { peakMegabytes, program } from './measure.mjs'
+import { madeOf } from './objects.mjs'
 
 /** VMs, and the nodes that they run on. */
 const sizes = [
@@ -44,9 +45,9 @@ async function snapshot({ vms, workers, dir, file }) {
   // Nothing acts on them: they are only saved.
   await sim.stop()
   for (let i = 0; i < vms; i++) {
-    const node = `worker-${(i % workers) + 1}`
-    sim.store.put(VirtualMachines, machine(i))
-    sim.store.put(VirtualMachineInstances, instance(i, node))
+    const words = { name: `vm-${i}`, namespace: `vms-${i % 50}`, node: `worker-${(i % workers) + 1}` }
+    sim.store.put(VirtualMachines, madeOf('rehearsedMachine', words))
+    sim.store.put(VirtualMachineInstances, madeOf('rehearsedInstance', words))
   }
   const server = await serveSimulator(sim.store)
   try {
@@ -57,45 +58,6 @@ async function snapshot({ vms, workers, dir, file }) {
     await server.close()
   }
 }
-
-const placeOf = (i) => ({ name: `vm-${i}`, namespace: `vms-${i % 50}` })
-
-const machine = (i) => ({
-  apiVersion: VirtualMachines.apiVersion,
-  kind: VirtualMachines.kind,
-  metadata: { ...placeOf(i), uid: `vm-${i}` },
-  spec: { runStrategy: 'Always', template: { spec: { domain: { devices: {} } } } },
-  status: { created: true, ready: true, printableStatus: 'Running' },
-})
-
-const instance = (i, nodeName) => ({
-  apiVersion: VirtualMachineInstances.apiVersion,
-  kind: VirtualMachineInstances.kind,
-  metadata: {
-    ...placeOf(i),
-    uid: `vmi-${i}`,
-    labels: { 'kubevirt.io/nodeName': nodeName },
-    ownerReferences: [
-      {
-        apiVersion: 'kubevirt.io/v1',
-        kind: 'VirtualMachine',
-        name: `vm-${i}`,
-        uid: `vm-${i}`,
-        controller: true,
-      },
-    ],
-  },
-  spec: { evictionStrategy: 'LiveMigrate', domain: { memory: { guest: '128Mi' } } },
-  status: {
-    phase: 'Running',
-    nodeName,
-    launcherContainerImageVersion: 'quay.io/kubevirt/virt-launcher:v1.7.4',
-    conditions: [
-      { type: 'Ready', status: 'True' },
-      { type: 'LiveMigratable', status: 'True' },
-    ],
-  },
-})
 
 const kvup = (args, env = {}) =>
   spawn(process.execPath, [program, ...args], {
