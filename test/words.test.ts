@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { textsOf } from './texts-of.ts'
+import fixture from './words.json' with { type: 'json' }
 
 /**
  * How kvup speaks: one word per thing (docs/glossary.md), short sentences. Every text of the program, its explanations, its reference and its README is held to it;
@@ -13,100 +14,19 @@ interface Phrase {
   but?: readonly RegExp[]
 }
 
-/** Names of procedures: the journal of a cluster tells by them who changed what, so they stay as they are. */
-const inTheJournal = /^(?:restore|watch|update) (?:workload updates|workloads)$/u
+/** `/source/flags`, as the JSON has it. */
+const regexOf = (text: string): RegExp => {
+  const end = text.lastIndexOf('/')
+  return new RegExp(text.slice(1, end), text.slice(end + 1))
+}
 
-const phrases: readonly Phrase[] = [
-  {
-    not: /\b(?:held|holds?|holding)\b/iu,
-    say: 'automatic VM updates are paused',
-    but: [
-      inTheJournal,
-      // An id of a finding.
-      /\boperator-held\b/u,
-      // The former name of pause-updates, and of its flag.
-      /^(?:workloads hold|--leave-held|--no-hold-workloads)$/u,
-      // Of a step, by --pause-before.
-      /\bcan(?:not)? be held\b/u,
-    ],
-  },
-  { not: /\b(?:borrow(?:s|ed|ing)?|loans?|lent|lends?|ow(?:ed|es))\b/iu, say: 'temporary change, restore' },
-  { not: /\bg(?:ave|ives?|iven|iving)\b(?: \S+){0,3} back\b/iu, say: 'restore, resume' },
-  // Of VMs that went on running nothing was saved.
-  { not: /\bkept\b/iu, say: 'saved', but: [/^… kept running$|\b\d+ VMs? kept running\b/u] },
-  { not: /\bfates?\b/iu, say: 'outcome' },
-  {
-    // What becomes of a VM: `stays`, `will migrate`.
-    not: /\bstay(?:s|ed|ing)?\b/iu,
-    say: 'is not moved, remains',
-    but: [
-      // An id of a finding.
-      /\bvms-that-stay\b/u,
-      // Of a state that lasts, which is no outcome of an update.
-      /\bstay(?:s|ed|ing)? (?:paused|healthy|stopped|updated|stable|pending)\b/iu,
-    ],
-  },
-  { not: /\bwill\b/iu, say: 'the present tense' },
-  { not: /\b(?:settl(?:e[sd]?|ing)|at rest)\b/iu, say: 'healthy; verifying, stable for' },
-  {
-    not: /\bways?\b/iu,
-    say: 'upgrade path, step',
-    but: [
-      // There is none: the word for it on every screen, and in the ids of its findings.
-      /\bway[ -]back\b/iu,
-      // An EUS upgrade that is open. Of KubeVirt: Updating.
-      /\bEUS\s+upgrade (?:is )?under way\b/u,
-    ],
-  },
-  { not: /\bhops?\b/iu, say: 'step', but: [/\b(?:hop-supported|first-hop-not-offered)\b/u] },
-  {
-    not: /\bedges?\b|leads? nowhere/iu,
-    say: 'update path',
-    but: [
-      // The names of fields in the answer of the update service.
-      /\b(?:edges\[|conditionalEdges(?:\.edges)?)/u,
-    ],
-  },
-  {
-    not: /\bwindows?\b/iu,
-    say: 'EUS upgrade, for one that is under way',
-    but: [
-      // A time window, of --window.
-      /--window\b|<window>|^\s*window: Sat|\btime windows?\b|\bwindows in all\b/u,
-      // Ids of findings, and a guest.
-      /\b(?:kubernetes-window|window-[a-z-]+|no-window)\b|\bWindows\b/u,
-    ],
-  },
-  {
-    // As counts of VMs: `12 instances`, `the machines`.
-    not: /(?:\d|…|\b(?:all|no|the|of)) (?:instances|machines|workloads)\b|\bvirtual machine(?:s| instances)\b|\bworkload updates\b/iu,
-    say: 'VMs, VMIs; automatic VM updates',
-    but: [
-      inTheJournal,
-      // A heading of kvup --help, and a page of the guide.
-      /^(?:# )?Virtual machines$|\[Virtual machines\]/u,
-    ],
-  },
-  { not: /what hurts|speaks? against|\bgrave\b/iu, say: 'blocker, warning' },
-  { not: /\bat work\b|holds the lock/iu, say: 'another kvup is running' },
-  { not: /\bfor ever\b|\bwithout end\b/iu, say: 'forever' },
-  { not: /\bnobody (?:knows|can tell|supports|leads|answers|asked|follows)\b/iu, say: 'kvup does not know' },
-  { not: /cannot be (?:told|seen|rehearsed)\b|(?:can|could) be told\b/iu, say: 'kvup cannot see' },
-  {
-    not: /\b(?:made anew|makes it anew|all the same|as it must be|as they were|come on top)\b/iu,
-    say: 'again, anyway',
-  },
-  // The fifteen sentences that were written anew.
-  {
-    not: /say where to go|the time of the run|may not grant what|then apply to the new version/iu,
-    say: 'the verdict first',
-  },
-  {
-    not: /harmless for days; hotplug and volume|nobody['’]s business|is through with/iu,
-    say: 'what it means for VMs',
-  },
-  { not: /what fired when it began|may take one more of/iu, say: 'the cause, then the command' },
-]
+const { phrases: asWritten }: { phrases: readonly { not: string; say: string; but?: { may: string }[] }[] } =
+  fixture
+const phrases: readonly Phrase[] = asWritten.map(({ not, say, but = [] }) => ({
+  not: regexOf(not),
+  say,
+  but: but.map(({ may }) => regexOf(may)),
+}))
 
 /** Where a text stands: `file:line`. */
 interface Place {
