@@ -8,6 +8,7 @@ import {
 import { availabilityLines } from '../../../src/lib/output/views/availability.ts'
 import { displayWidth } from '../../../src/lib/output/text.ts'
 import { paintFor } from '../../../src/lib/output/terminal.ts'
+import fixture from './availability.json' with { type: 'json' }
 
 const outages = Array.from({ length: 50 }, (_, i) => ({
   begin: `2026-01-01T00:${String(i).padStart(2, '0')}:00.000Z`,
@@ -19,27 +20,14 @@ const outages = Array.from({ length: 50 }, (_, i) => ({
 const none = { calls: 600, unavailableSeconds: 0, longestSeconds: 0, count: 0, outages: [] }
 const down = { calls: 600, unavailableSeconds: 500.4, longestSeconds: 49, count: 70, outages }
 
-const measured: Availability = {
-  summary: '',
-  begin: '2026-01-01T00:00:00.000Z',
-  end: '2026-01-01T01:00:00.000Z',
-  seconds: 3600,
-  callsPerMinute: 300,
-  calls: 18_000,
-  notMeasuredSeconds: 0,
-  promise: { is: 'broken', text: 'the control plane remains available throughout: not confirmed' },
+const measured = {
+  ...fixture.measured,
   probes: [
     { probe: 'api', what: 'any', ...down },
     { probe: 'create', what: 'dry-run create', ...down },
     { probe: 'list', what: 'list', ...none },
   ],
-  vms: {
-    watched: 12,
-    interrupted: { count: 1, items: [{ vm: 'shop/db', at: '2026-01-01T00:10:00.000Z', how: 'restarted' }] },
-    migrations: { count: 2, failed: 1, longestSeconds: 30, items: [] },
-    agents: { connected: 3, lost: { count: 0, items: [] } },
-  },
-}
+} as unknown as Availability
 
 test('what the journal keeps of it is at most 4 kB, whatever happened', () => {
   const kept = journaled({ ...measured, summary: summaryOf(measured) })
@@ -53,47 +41,18 @@ test('what the journal keeps of it is at most 4 kB, whatever happened', () => {
   })
 })
 
-test.each([
-  [[none, none], 'kept', 'the control plane remains available throughout: confirmed, 1200 calls in 1 h'],
-  [
-    [none, { ...none, ended: { at: '', why: 'forbidden' } }],
-    'partly',
-    'the control plane remains available throughout: measured in part, no outage in 600 calls in 1 h; not measured to the end: create',
-  ],
-  [
-    [down, none],
-    'broken',
-    'the control plane remains available throughout: not confirmed, unavailable were list 8 m 20 s',
-  ],
-  [
-    [
-      { ...none, calls: 0 },
-      { ...none, calls: 0, ended: { at: '', why: 'forbidden' } },
-    ],
-    'unknown',
-    'not known whether the control plane remains available throughout: no probe was measured to the end',
-  ],
-  [
-    [
-      { ...none, calls: 1, ended: { at: '', why: 'forbidden' } },
-      { ...none, calls: 1, ended: { at: '', why: 'forbidden' } },
-    ],
-    'unknown',
-    'not known whether the control plane remains available throughout: no probe was measured to the end',
-  ],
-  [
-    [down, { ...none, ended: { at: '', why: 'forbidden' } }],
-    'broken',
-    'the control plane remains available throughout: not confirmed, unavailable were list 8 m 20 s; not measured to the end: create',
-  ],
-])('the promise, case %#', ([list, create], is, text) => {
-  const probes = [
-    { probe: 'api' as const, what: '', ...none },
-    { probe: 'list' as const, what: '', ...none, ...list },
-    { probe: 'create' as const, what: '', ...none, ...create },
-  ]
-  expect(promiseOf(probes, { seconds: 3600, notMeasuredSeconds: 0 })).toEqual({ is, text })
-})
+/** Whether the probe `list` was down, what differs of it and of `create`, and the promise. */
+test.each<[string, object, object, string, string]>(fixture.promises as never)(
+  'the promise, case %#',
+  (...[was, ofList, ofCreate, is, text]) => {
+    const probes = [
+      { probe: 'api' as const, what: '', ...none },
+      { probe: 'list' as const, what: '', ...(was === 'down' ? down : none), ...ofList },
+      { probe: 'create' as const, what: '', ...none, ...ofCreate },
+    ]
+    expect(promiseOf(probes, { seconds: 3600, notMeasuredSeconds: 0 })).toEqual({ is, text })
+  },
+)
 
 test('a computer that slept meanwhile confirms nothing, and its page has no sign of success', () => {
   const probes = [
@@ -132,34 +91,8 @@ test('VMs that were not watched all the time are no success either', () => {
   expect(lines).toContain('  VMs         not watched 00:10:00 to 00:20:00 (server away)')
 })
 
-const at = (second: number) => `2026-01-01T00:00:${second}Z`
-
 test('-o wide names each migration and guest agent, with the times that KubeVirt tells', () => {
-  const vms = {
-    ...measured.vms,
-    migrations: {
-      count: 3,
-      failed: 1,
-      longestSeconds: 30,
-      items: [
-        {
-          vm: 'shop/web',
-          begin: at(10),
-          end: at(40),
-          seconds: 30,
-          activeOnTarget: at(38),
-          sourceNode: 'node-1',
-          targetNode: 'node-2',
-          mode: 'PreCopy',
-        },
-        { vm: 'shop/db', failed: 'red\n→ kvup rm' },
-      ],
-    },
-    agents: {
-      connected: 3,
-      lost: { count: 1, items: [{ vm: 'shop/web', at: at(41), connectedAgain: at(45) }] },
-    },
-  }
+  const vms = { ...measured.vms, ...fixture.detailed }
   const wide = linesOf({ ...measured, vms }, true)
   expect(wide).toEqual(
     expect.arrayContaining([

@@ -2,19 +2,10 @@ import { stringify } from 'yaml'
 import { expect, test } from 'vitest'
 import { coveredBy, readSealed, sealedFact, sealPlan } from '../../../src/lib/engine/sealed-plan.ts'
 import { KvupError } from '../../../src/lib/kube/errors.ts'
+import fixture from './read-sealed.json' with { type: 'json' }
 
-const findings = [{ id: 'evictions', level: 'blocker', summary: 'VMs stop', remedy: ['commands'] }]
-const unsealedPlan = {
-  apiVersion: 'kvup.io/v1alpha1',
-  kind: 'UpgradePlan',
-  from: 'v1.8.4',
-  to: 'v1.9.0',
-  method: 'image-tag',
-  request: { to: 'v1.9.0' },
-  findings,
-  accepted: [{ id: 'evictions' }],
-  steps: [{ id: 'a', title: 'A', time: { lowSeconds: 1 } }, { id: 'b' }],
-}
+const unsealedPlan = fixture.plan
+const { findings } = unsealedPlan
 const seal = sealPlan(
   {
     uid: 'u',
@@ -88,23 +79,14 @@ test.each([
   expect(message).toContain(why)
 })
 
-test.each([
-  ['the version that a reviewer reads', { ...plan, to: 'v1.8.5' }],
-  ['the method that a reviewer reads', { ...plan, method: 'operator-manifest' }],
-  ['a finding that is left out', { ...plan, findings: [] }],
-  ['the level of a finding', { ...plan, findings: [{ ...findings[0], level: 'info' }] }],
-  ['the title of a step', { ...plan, steps: [{ id: 'a', title: 'harmless' }, { id: 'b' }] }],
-  ['the request', { ...plan, request: { to: 'v1.9.1' } }],
-  ['a flag more', { ...plan, request: { to: 'v1.9.0', leavePaused: true } }],
-  ['a risk', { ...plan, accepted: [] }],
-  ['a step', { ...plan, steps: [{ id: 'a' }] }],
-  ['the order of the steps', { ...plan, steps: [{ id: 'b' }, { id: 'a' }] }],
-  [
-    'a fact',
-    { ...plan, seal: { ...seal, facts: [sealedFact('kubernetes', 'Kubernetes', { version: 'v1.36.0' })] } },
-  ],
-  ['the uid', { ...plan, seal: { ...seal, uid: 'other' } }],
-])('%s was edited: exit 2', (_, edited) => {
+test.each<[string, object, object?]>(fixture.edits as never)('%s was edited: exit 2', (_, edit, ofSeal) => {
+  const edited = { ...plan, ...edit, seal: { ...seal, ...ofSeal } }
+  expect(refusal(stringify(edited))).toMatchObject({ exitCode: 2, reason: 'plan-edited' })
+})
+
+test('a fact was edited: exit 2', () => {
+  const facts = [sealedFact('kubernetes', 'Kubernetes', { version: 'v1.36.0' })]
+  const edited = { ...plan, seal: { ...seal, facts } }
   expect(refusal(stringify(edited))).toMatchObject({ exitCode: 2, reason: 'plan-edited' })
 })
 

@@ -18,27 +18,7 @@ const leaf = (name: string, more: Partial<CommandTree> = {}): CommandTree => ({
   subcommands: [],
   ...more,
 })
-const tree = leaf('kvup', {
-  options: [
-    {
-      flags: '-o, --output <format>',
-      description: 'format',
-      values: ['table', 'json', 'jsonpath=', 'jsonpath-file='],
-    },
-    { flags: '--kubeconfig <file>', description: 'kubeconfig' },
-    { flags: '--context <name>', description: 'context' },
-    { flags: '-y, --yes', description: 'do not ask' },
-    { flags: '--no-headers', description: 'no headings' },
-  ],
-  subcommands: [
-    leaf('status', { options: [{ flags: '-w, --watch', description: 'go on' }] }),
-    leaf('upgrade', {
-      options: [{ flags: '--method <method>', description: 'how', values: ['auto', 'image-tag'] }],
-    }),
-    leaf('workloads', { subcommands: [leaf('restore'), leaf('outdated')] }),
-    leaf('rbac', { arguments: [['kvup-view', 'kvup-upgrade']] }),
-  ],
-})
+const tree: CommandTree = fixture.tree
 const many = leaf('kvup', {
   subcommands: [leaf('unblock', { arguments: [[]], repeats: true }), leaf('one', { arguments: [[]] })],
 })

@@ -3,6 +3,7 @@ import { paintFor, printedLine } from '../../../src/lib/output/terminal.ts'
 import type { WorkloadsUpdateDocument } from '../../../src/lib/vms/waves/wave-run.ts'
 import { workloadsUpdateView } from '../../../src/lib/output/views/vms/wave-run.ts'
 import type { UpdatedVm } from '../../../src/lib/vms/waves/update-run.ts'
+import fixture from './workloads-update.json' with { type: 'json' }
 
 const left = (name: string, more: Partial<UpdatedVm> = {}): UpdatedVm => ({
   namespace: 'demo',
@@ -20,26 +21,8 @@ const helps = (items: readonly UpdatedVm[], more: More = {}): readonly string[] 
   told(items, more).flatMap((line) => (line.startsWith('  → ') ? [line.slice(4)] : []))
 
 function told(items: readonly UpdatedVm[], more: More): readonly string[] {
-  const document: WorkloadsUpdateDocument = {
-    apiVersion: 'kvup.io/v1alpha1',
-    kind: 'WorkloadsUpdate',
-    kubevirt: { name: 'kubevirt', namespace: 'kubevirt' },
-    selection: {},
-    outcome: 'done',
-    totals: {
-      total: items.length,
-      migrated: 0,
-      restarted: 0,
-      moving: 0,
-      failed: 0,
-      left: items.length,
-      waiting: 0,
-      replaced: 0,
-      gone: 0,
-    },
-    items,
-    ...more,
-  }
+  const totals = { ...fixture.totals, total: items.length, left: items.length }
+  const document = { ...fixture, totals, items, ...more } as WorkloadsUpdateDocument
   const paint = paintFor({ colour: false, unicode: true })
   return workloadsUpdateView.text(document, paint, { columns: Infinity, wide: false }).map(printedLine)
 }

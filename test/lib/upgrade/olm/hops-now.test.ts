@@ -3,6 +3,7 @@ import type { ClusterServiceVersion, InstallPlan } from '../../../../src/lib/kub
 import { operatorVersionOf } from '../../../../src/lib/releases/release-versions.ts'
 import { HopsNow, type HopsSnapshot } from '../../../../src/lib/upgrade/methods/olm-procedure.ts'
 import type { OlmPart } from '../../../../src/lib/upgrade/methods/olm-plan.ts'
+import fixture from './hops-now.json' with { type: 'json' }
 
 const csv = (version: string) => `kubevirt-hyperconverged-operator.v${version}`
 
@@ -11,23 +12,7 @@ function part(versions: readonly string[], more: Partial<OlmPart> = {}): OlmPart
     const version = operatorVersionOf(text)
     return version ? [{ csv: csv(text), version }] : []
   })
-  return {
-    package: 'kubevirt-hyperconverged',
-    subscription: { namespace: 'openshift-cnv', name: 'hco', uid: '1' },
-    approval: 'Manual',
-    channel: 'stable',
-    from: '4.18.9',
-    to: '4.19.8',
-    csv: csv('4.19.8'),
-    hops: [],
-    certain: false,
-    offered: [{ name: 'stable', entries }],
-    approveAlso: [],
-    hyperconverged: { ref: { name: 'h', namespace: 'openshift-cnv' }, uid: '2' },
-    accepted: [],
-    isUnderWay: false,
-    ...more,
-  }
+  return { ...(fixture.part as unknown as OlmPart), offered: [{ name: 'stable', entries }], ...more }
 }
 
 interface Snapshot {

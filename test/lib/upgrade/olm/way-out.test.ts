@@ -8,22 +8,7 @@ import fixture from './way-out.json' with { type: 'json' }
 const csv = (version: string) => `kubevirt-hyperconverged-operator.v${version}`
 const subscription = { namespace: 'hco', name: 'hco-operatorhub', uid: 'u' }
 const apiVersion = 'operators.coreos.com/v1alpha1'
-const part: OlmPart = {
-  package: 'community-kubevirt-hyperconverged',
-  subscription,
-  approval: 'Manual',
-  channel: 'stable-v1.17',
-  from: '1.17.3',
-  to: '1.18.1',
-  csv: csv('1.18.1'),
-  hops: [],
-  certain: false,
-  offered: [],
-  approveAlso: [],
-  hyperconverged: { ref: { name: 'h', namespace: 'hco' }, uid: 'h' },
-  accepted: [],
-  isUnderWay: false,
-}
+const part = fixture.part as unknown as OlmPart
 
 interface Left {
   channel?: string
