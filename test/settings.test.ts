@@ -1,6 +1,7 @@
 import { Command, Option } from 'commander'
 import { describe, expect, test } from 'vitest'
 import { configPath, fillIn, settledSettings } from '../src/settings.ts'
+import fixture from './settings.json' with { type: 'json' }
 
 const home = { HOME: '/home/me' }
 const path = '/home/me/.config/kvup/config.yaml'
@@ -15,24 +16,15 @@ const one = async (name: string, env: Record<string, string>, text?: string) =>
   (await settledSettings({ ...home, ...env }, disk(text))).find((setting) => setting.name === name)
 
 describe('environment over file over default', () => {
-  test.each([
-    [{ KVUP_TIMEOUT: '2h' }, 'timeout: 90m', { value: '2h', origin: 'environment', at: 'KVUP_TIMEOUT' }],
-    [{}, 'timeout: 90m', { value: '90m', origin: 'file', at: path }],
-    [{ KVUP_TIMEOUT: '' }, '', { value: '60m', origin: 'default', at: '' }],
-    [{}, undefined, { value: '60m', origin: 'default', at: '' }],
-  ])('%j, %j', async (env, text, expected) => {
-    expect(await one('timeout', env, text)).toEqual({ name: 'timeout', ...expected })
-  })
+  test.each<[Record<string, string>, string | null, object]>(fixture.origins as never)(
+    '%j, %j',
+    async (env, text, expected) => {
+      expect(await one('timeout', env, text ?? undefined)).toEqual({ name: 'timeout', ...expected })
+    },
+  )
 })
 
-test.each([
-  ['timeuot: 90m', 'timeuot is no setting; there are context, output'],
-  ['timeout: 90', 'it needs a unit'],
-  ['color: green', '"green" is none of auto, always, never'],
-  ['timeout: [1]', 'timeout is not a text'],
-  ['- timeout', 'not a list of "name: value"'],
-  ['a: [', 'cannot be used'],
-])('the file %j is exit 2 and says where', async (text, why) => {
+test.each(fixture.refused)('the file %j is exit 2 and says where', async (text, why) => {
   await expect(settledSettings(home, disk(text))).rejects.toMatchObject({
     exitCode: 2,
     message: expect.stringContaining(why),

@@ -20,6 +20,7 @@ import type { Cause } from '../../../src/lib/kubevirt/diagnosis/pod-trouble.ts'
 import type { FullSnapshot } from '../../../src/lib/kubevirt/full-snapshot.ts'
 import { itemsOf } from '../../../src/lib/kube/known.ts'
 import { ask, crd, evidence, known, question, said, unread, withSpec } from './evidence.ts'
+import fixture from './installation.json' with { type: 'json' }
 
 const to = (check: Check, found: FullSnapshot, more: object = {}) =>
   said(ask(check, { snapshot: found, target: 'v1.9.0', ...more }).findings)
@@ -75,20 +76,16 @@ test('healthy-now', () => {
   expect(ask(settledNow, { snapshot: evidence({ pods: unread }) }).is).toBe('not-checked')
 })
 
-test.each([
-  ['v1.9.0', ['unstamped'], 'warning'],
-  ['v1.8.4', ['unstamped'], 'warning'],
-  ['v1.8.3', ['unstamped'], 'blocker'],
-  [undefined, ['unstamped'], 'blocker'],
-  ['v1.9.0', ['unstamped', 'image'], 'blocker'],
-  ['v1.9.0', [], 'blocker'],
-] as const)('healthy-now, to %s, with %s in the way: %s', (target, kinds, level) => {
-  const why = kinds.map((kind) => ({ kind, sentence: kind, commands: [] }) as unknown as Cause)
-  const rolloutStatus = { ...question().rolloutStatus, verdict: 'Stalled', why } as const
-  expect(said(ask(settledNow, { rolloutStatus, ...(target && { target }) }).findings)).toEqual([
-    `${level} healthy-now`,
-  ])
-})
+test.each<[string | null, string[], string]>(fixture.settled as never)(
+  'healthy-now, to %s, with %s in the way: %s',
+  (target, kinds, level) => {
+    const why = kinds.map((kind) => ({ kind, sentence: kind, commands: [] }) as unknown as Cause)
+    const rolloutStatus = { ...question().rolloutStatus, verdict: 'Stalled', why } as const
+    expect(said(ask(settledNow, { rolloutStatus, ...(target && { target }) }).findings)).toEqual([
+      `${level} healthy-now`,
+    ])
+  },
+)
 
 const entry = (manager: string, operation: string, fieldsV1: ManagedField['fieldsV1'], more: object = {}) =>
   ({ manager, operation, fieldsV1, ...more }) as ManagedField
@@ -115,12 +112,7 @@ describe('field-owners', () => {
     expect(ownedBy(applied, entry('kubectl-edit', 'Update', more))[0]?.remedy).toHaveLength(1)
   })
 
-  test.each([
-    ['nobody applies', [entry('kubectl-patch', 'Update', methods)]],
-    ['kvup owns it, and gives it back', [applied, entry('kvup', 'Update', methods)]],
-    ['an operator writes the status', [applied, entry('x', 'Update', methods, { subresource: 'status' })]],
-    ['another field', [applied, entry('kubectl-patch', 'Update', { 'f:spec': { 'f:infra': {} } })]],
-  ])('nothing where %s', (_, fields) => {
+  test.each<[string, ManagedField[]]>(fixture.owned as never)('nothing where %s', (_, fields) => {
     expect(ownedBy(...fields)).toEqual([])
   })
 })
@@ -148,15 +140,12 @@ test('one-kubevirt names the one that nobody follows', () => {
   ])
 })
 
-test.each([
-  ['image-tag', 'v1.8.4', []],
-  ['image-tag', 'v1.9.0', ['blocker operator-not-older']],
-  ['image-tag', 'v1.8.5', ['warning operator-not-older']],
-  ['operator-manifest', 'v1.9.0', []],
-  ['operator-manifest', 'v1.7.4', ['blocker operator-goes-back']],
-] as const)('operator-not-older: %s to %s', (method, target, findings) => {
-  expect(said(ask(operatorNotOlder, { method, target }).findings)).toEqual(findings)
-})
+test.each<['image-tag' | 'operator-manifest', string, string[]]>(fixture.operators as never)(
+  'operator-not-older: %s to %s',
+  (method, target, findings) => {
+    expect(said(ask(operatorNotOlder, { method, target }).findings)).toEqual(findings)
+  },
+)
 
 test('operator-not-older: a tag that is pinned while an operator before v1.7 comes', () => {
   const found = JSON.parse(

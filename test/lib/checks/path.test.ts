@@ -67,19 +67,13 @@ test('hop-supported needs a target, and says when nothing was ever settled', () 
 })
 
 describe('kubernetes-window', () => {
-  test.each([
-    ['v1.35.4', undefined, []],
-    ['v1.35.4', 'v1.9.0', []],
-    ['v1.33.1', undefined, []],
-    ['v1.33.1', 'v1.9.0', ['blocker']],
-    ['v1.32.0', 'v1.9.0', ['warning', 'blocker']],
-    ['v1.36.0', 'v1.9.0', ['warning']],
-    ['v1.37.0', 'v1.9.0', ['warning', 'warning']],
-    ['v1.34.9+k3s1', 'v1.9.0', []],
-  ])('on %s, to %s', (runs, target, levels) => {
-    const asked = { snapshot: running(runs), ...(target !== undefined && { target }) }
-    expect(ask(kubernetesSupported, asked).findings.map(({ level }) => level)).toEqual(levels)
-  })
+  test.each<[string, string | null, string[]]>(fixture.kubernetes as never)(
+    'on %s, to %s',
+    (runs, target, levels) => {
+      const asked = { snapshot: running(runs), ...(target !== null && { target }) }
+      expect(ask(kubernetesSupported, asked).findings.map(({ level }) => level)).toEqual(levels)
+    },
+  )
 
   test('a minor that is not in the table is judged by rule, and that is said', () => {
     const [finding] = ask(kubernetesSupported, {

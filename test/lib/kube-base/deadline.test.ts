@@ -1,17 +1,12 @@
 import { afterEach, expect, test } from 'vitest'
 import { KvupError } from '../../../src/lib/kube/errors.ts'
 import { ensureDeadline, parseDeadline } from '../../../src/lib/kube/duration.ts'
+import fixture from './deadline.json' with { type: 'json' }
 
 const now = new Date('2026-11-22T13:30:00Z')
 
 /** The tests' time zone is UTC. */
-test.each([
-  ['14:00', '2026-11-22T14:00:00.000Z'],
-  ['13:30', '2026-11-23T13:30:00.000Z'],
-  ['4:05', '2026-11-23T04:05:00.000Z'],
-  ['2026-11-22T13:30:01Z', '2026-11-22T13:30:01.000Z'],
-  ['2026-11-22T15:00:00+01:00', '2026-11-22T14:00:00.000Z'],
-])('%s is %s', (text, time) => {
+test.each(fixture.times)('%s is %s', (text, time) => {
   expect(parseDeadline(text, now).toISOString()).toBe(time)
 })
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { inRolloutOrder, rolloutPath } from '../../../src/lib/kubevirt/component-status.ts'
+import fixture from './rollout-order.json' with { type: 'json' }
 
 const names = [
   'virt-api',
@@ -30,14 +31,9 @@ test('install and rollback begin with virt-api and end with virt-handler', () =>
   ])
 })
 
-test.each([
-  [undefined, 'v1.8.4', 'create'],
-  ['v1.7.0', 'v1.8.4', 'update'],
-  ['v1.8.4', 'v1.7.0', 'create'],
-  ['v1.8.4', 'v1.8.4', 'create'],
-  ['v1.9.0-rc.1', 'v1.9.0', 'update'],
-  ['devel', 'v1.9.0', 'update'],
-  ['v1.9.0', 'latest', 'update'],
-])('from %s to %s: %s', (observed, target, path) => {
-  expect(rolloutPath(observed, target)).toBe(path)
-})
+test.each<[string | null, string | null, string]>(fixture.paths as never)(
+  'from %s to %s: %s',
+  (observed, target, path) => {
+    expect(rolloutPath(observed ?? undefined, target ?? undefined)).toBe(path)
+  },
+)

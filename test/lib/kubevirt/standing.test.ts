@@ -3,6 +3,7 @@ import type { Deployment, Pod, ReplicaSet } from '../../../src/lib/kube/kinds/wo
 import { itemsOf } from '../../../src/lib/kube/known.ts'
 import { assessRollout } from '../../../src/lib/kubevirt/rollout-status.ts'
 import { podOf, settled, type Settled, unready } from './settled.ts'
+import fixture from './standing.json' with { type: 'json' }
 
 const judge = (damage: (world: Settled) => void, seconds = 5) => {
   const world = settled()
@@ -16,6 +17,30 @@ const setCondition = ({ kubevirt }: Settled, type: string, change: object) => {
 }
 const statusOf = (object: { status?: object }): Record<string, unknown> =>
   (object.status ??= {}) as Record<string, unknown>
+
+/** What is put where in the world, by names; `*` is each of a list. Or the status of a condition. */
+interface Damage {
+  name: string
+  at?: string
+  condition?: string
+  is: unknown
+}
+
+const within = (object: unknown, name: string): unknown[] =>
+  name === '*' ? (object as unknown[]) : [(object as Record<string, unknown>)[name]]
+
+const damageOf =
+  ({ at = '', condition, is }: Damage) =>
+  (world: Settled): void => {
+    if (condition !== undefined) return setCondition(world, condition, { status: is })
+    const names = at.split(/(?<!\\)\./u).map((name) => name.replaceAll('\\', ''))
+    const last = names.pop() ?? ''
+    const holders = names.reduce<unknown[]>(
+      (objects, name) => objects.flatMap((object) => within(object, name)),
+      [world],
+    )
+    for (const holder of holders) Object.assign(holder as object, { [last]: structuredClone(is) })
+  }
 
 const failed = (w: Settled) => {
   const since = w.at(0).toISOString()
@@ -69,58 +94,21 @@ test('the real cluster as it was recorded is Settled, with nothing in the way', 
 })
 
 describe('each rule of Settled, broken alone', () => {
-  const rules: readonly (readonly [string, (world: Settled) => void, RegExp])[] = [
-    ['Available', (w) => setCondition(w, 'Available', { status: 'False' }), /Available=False/],
-    ['Progressing', (w) => setCondition(w, 'Progressing', { status: 'True' }), /Progressing=True/],
-    ['Degraded', (w) => setCondition(w, 'Degraded', { status: 'True' }), /Degraded=True/],
+  test.each<Damage & { waits: string }>(fixture.rules as never)('$name', ({ waits, ...row }) => {
+    const { verdict, waitingFor } = judge(damageOf(row))
+    expect(verdict).not.toBe('Healthy')
+    expect(waitingFor).toMatch(new RegExp(waits, 'u'))
+  })
+
+  const others: readonly (readonly [string, (world: Settled) => void, RegExp])[] = [
     ['Created', (w) => w.kubevirt.status?.conditions?.pop(), /Created is not set/],
     [
       'Synchronized',
       (w) => w.kubevirt.status?.conditions?.push({ type: 'Synchronized', status: 'False', reason: 'X' }),
       /Synchronized=False \(X\)/,
     ],
-    [
-      'generation',
-      (w) => (w.kubevirt.metadata.generation = 3),
-      /observe the change \(generation 3, observed 2\)/,
-    ],
-    ['target ID', (w) => (statusOf(w.kubevirt)['observedDeploymentID'] = 'other'), /finish v1.8.4/],
-    ['target version', (w) => (statusOf(w.kubevirt)['observedKubeVirtVersion'] = 'v1.8.3'), /finish v1.8.4/],
-    ['target registry', (w) => (statusOf(w.kubevirt)['observedKubeVirtRegistry'] = 'x'), /finish v1.8.4/],
-    [
-      'operatorVersion',
-      (w) => (statusOf(w.kubevirt)['operatorVersion'] = 'v1.7.0'),
-      /virt-operator v1.8.4 to report/,
-    ],
-    ['operator generation', (w) => (w.operator.metadata.generation = 9), /virt-operator: 0\/2 updated/],
-    ['operator surge', (w) => (statusOf(w.operator)['replicas'] = 3), /virt-operator: an old pod to end/],
-    [
-      'operator Lease of a dead pod',
-      (w) => w.leases.forEach((lease) => (lease.spec = { holderIdentity: 'virt-operator-6b5c5cd5d9-wz99l' })),
-      /become the leader/,
-    ],
-    ['operator Lease of nobody', (w) => w.leases.forEach((lease) => (lease.spec = {})), /become the leader/],
-    ['DaemonSet generation', (w) => (w.handler.metadata.generation = 9), /virt-handler: 3\/3 updated/],
-    [
-      'DaemonSet updated',
-      (w) => (statusOf(w.handler)['updatedNumberScheduled'] = 2),
-      /virt-handler: 2\/3 updated/,
-    ],
-    ['DaemonSet ready', (w) => (statusOf(w.handler)['numberReady'] = 2), /virt-handler: 2\/3 ready/],
-    ['Deployment updated', (w) => (statusOf(w.api)['updatedReplicas'] = 1), /virt-api: 1\/2 updated/],
-    ['Deployment surge', (w) => (statusOf(w.api)['replicas'] = 3), /virt-api: 2\/2 updated/],
-    [
-      'virt-operator there at all',
-      (w) => (w.snapshot.operators = { known: true, items: [] }),
-      /^the Deployment of virt-operator, which is not there/,
-    ],
-    [
-      'not being deleted',
-      (w) => (w.kubevirt.metadata.deletionTimestamp = '2026-11-21T08:00:00Z'),
-      /be deleted/,
-    ],
   ]
-  test.each(rules)('%s', (_name, damage, expected) => {
+  test.each(others)('%s', (_name, damage, expected) => {
     const { verdict, waitingFor } = judge(damage)
     expect(verdict).not.toBe('Healthy')
     expect(waitingFor).toMatch(expected)
@@ -128,56 +116,22 @@ describe('each rule of Settled, broken alone', () => {
 })
 
 describe('what kvup expects beyond what KubeVirt and Kubernetes say is a doubt: named, and Settled all the same', () => {
-  const doubted: readonly (readonly [string, (world: Settled) => void, string, RegExp, number?])[] = [
-    [
-      'operator ready',
-      (w) => (statusOf(w.operator)['readyReplicas'] = 1),
-      'replicas-missing',
-      /virt-operator: 1 of 2 pods are ready/,
-    ],
-    [
-      'DaemonSet on no node',
-      (w) => (statusOf(w.handler)['desiredNumberScheduled'] = 0),
-      'component-runs-nowhere',
-      /virt-handler matches no node/,
-    ],
-    [
-      'maxUnavailable',
-      (w) =>
-        (w.handler.spec = {
-          ...w.handler.spec,
-          updateStrategy: { rollingUpdate: { maxUnavailable: '10%' } },
-        }),
-      'max-unavailable',
-      /reset maxUnavailable from 10% to 1/,
-    ],
+  const doubted: readonly (readonly [
+    string,
+    (world: Settled) => void,
+    string,
+    RegExp,
+    (number | undefined)?,
+  ])[] = [
+    ...(fixture.doubts as readonly (Damage & { id: string; says: string; seconds?: number })[]).map(
+      ({ id, says, seconds, ...row }) =>
+        [row.name, damageOf(row), id, new RegExp(says, 'u'), seconds] as const,
+    ),
     [
       '--migration-cn-types',
       (w) => w.handler.spec?.template?.spec?.containers?.forEach((c) => c.args?.splice(-2)),
       'handler-roll-to-come',
       /its second rollout.*now or in a later release$/,
-    ],
-    [
-      'old certificate volume',
-      (w) =>
-        Object.assign(w.handler.spec?.template?.spec ?? {}, {
-          volumes: [{ name: 'kubevirt-virt-handler-certs' }],
-        }),
-      'handler-roll-to-come',
-      /its last rollout.*now or in a later release$/,
-    ],
-    [
-      'Deployment ready',
-      (w) => (statusOf(w.api)['readyReplicas'] = 1),
-      'replicas-missing',
-      /virt-api: 1 of 2 pods are ready/,
-    ],
-    [
-      'identifier of an object',
-      (w) =>
-        Object.assign(w.api.metadata.annotations ?? {}, { 'kubevirt.io/install-strategy-identifier': 'old' }),
-      'component-not-stamped',
-      /virt-api lacks the deployment ID/,
     ],
     [
       'identifier of an extra pod',
@@ -189,26 +143,6 @@ describe('what kvup expects beyond what KubeVirt and Kubernetes say is a doubt: 
       },
       'old-pods',
       /virt-api: pods of another version still run: virt-api-old/,
-    ],
-    [
-      'virt-api there at all',
-      (w) => (w.snapshot.deployments = { known: true, items: [] }),
-      'component-missing',
-      /there is no Deployment virt-(api|controller)/,
-    ],
-    [
-      'an operator that has not spoken for two minutes',
-      (w) => (statusOf(w.kubevirt)['operatorVersion'] = 'v1.7.0'),
-      'operator-silent',
-      /virt-operator runs v1.8.4, but the KubeVirt resource still says v1.7.0/,
-      200,
-    ],
-    [
-      'operator Lease of a dead pod, two minutes on',
-      (w) => w.leases.forEach((lease) => (lease.spec = { holderIdentity: 'virt-operator-6b5c5cd5d9-wz99l' })),
-      'operator-lease',
-      /names virt-operator-6b5c5cd5d9-wz99l, which is no current pod of its Deployment/,
-      200,
     ],
     [
       'a pod without an identifier',

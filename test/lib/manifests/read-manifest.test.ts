@@ -12,6 +12,7 @@ import {
   readManifest,
 } from '../../../src/lib/manifests/manifest-source.ts'
 import { exampleFile, exampleText } from './example.ts'
+import fixture from './read-manifest.json' with { type: 'json' }
 
 const sum = createHash('sha256').update(exampleText).digest('hex')
 const reading = {
@@ -21,18 +22,7 @@ const reading = {
 }
 
 describe('where it comes from', () => {
-  test.each([
-    [{}, `${publicReleases}/v1.8.4/kubevirt-operator.yaml`],
-    [
-      { manifestBase: 'https://mirror.example/kv/' },
-      'https://mirror.example/kv/v1.8.4/kubevirt-operator.yaml',
-    ],
-    [{ manifestBase: 'releases/' }, 'releases/v1.8.4/kubevirt-operator.yaml'],
-    [{ manifest: 'https://me:secret@x.example/o.yaml' }, 'https://me:***@x.example/o.yaml'],
-    [{ manifest: 'http://127.0.0.1:1/o.yaml' }, 'http://127.0.0.1:1/o.yaml'],
-    [{ manifest: './o.yaml' }, './o.yaml'],
-    [{ manifest: '-' }, 'standard input'],
-  ])('%j', (options, origin) => {
+  test.each<[object, string]>(fixture.origins as never)('%j', (options, origin) => {
     expect(originOf(manifestSource(options, 'v1.8.4'))).toBe(origin)
   })
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { type CatalogPackage, nextIn, parseCatalog, pathTo } from '../../../src/lib/releases/catalog-path.ts'
+import fixture from './catalog-path.json' with { type: 'json' }
 
 const csv = (version: string) => `kubevirt-hyperconverged-operator.v${version}`
 
@@ -129,11 +130,7 @@ describe('a file-based catalog', () => {
     })
   })
 
-  test.each([
-    { what: 'the release that the head replaces', from: '1.16.1', to: ['1.17.3', '1.18.1'] },
-    { what: 'one that it skips', from: '1.16.0', to: ['1.17.3', '1.18.1'] },
-    { what: 'one that nothing but a skip range has', from: '1.18.0', to: ['1.19.0'] },
-  ])('$what is no entry of the channel, and leads on', ({ from, to }) => {
+  test.each(fixture.skipped)('$what is no entry of the channel, and leads on', ({ from, to }) => {
     const path = hops(rendered, from, to.at(-1) ?? '', 'stable-v1.16')
     expect(path.is === 'path' && path.hops.map(({ version }) => version)).toEqual(to)
   })
@@ -156,23 +153,13 @@ describe('a file-based catalog', () => {
     expect(path).toMatchObject({ hops: [{ version: '4.19.6' }, { version: '4.20.1' }] })
   })
 
-  test.each([
-    { what: 'a release that the head skips', from: '1.16.0', to: '1.17.0', reaches: ['1.18.1', '1.17.3'] },
-    { what: 'one that is not in it', from: '1.16.0', to: '1.19.0', reaches: ['1.18.1', '1.17.3'] },
-    { what: 'from a release that nothing replaces', from: '1.15.2', to: '1.18.1', reaches: [] },
-  ])('$what cannot be reached: how far it goes', ({ from, to, reaches }) => {
+  test.each(fixture.reaches)('$what cannot be reached: how far it goes', ({ from, to, reaches }) => {
     const path = hops(okd, from, to)
     expect(path).toMatchObject({ is: 'none' })
     expect(path.is === 'none' && path.reaches.map(({ version }) => version)).toEqual(reaches)
   })
 
-  test.each([
-    ['', 'it has no olm.channel'],
-    ['kind: List\nitems: []', 'it has no olm.channel'],
-    ['{"schema": "olm.channel"', 'is no file-based catalog'],
-    ['a: [', 'is no file-based catalog'],
-    ['schema: olm.channel\nname: stable', 'an entry has no package'],
-  ])('%j is refused', (text, why) => {
+  test.each(fixture.refused)('%j is refused', (text, why) => {
     expect(() => parseCatalog(text, 'catalog.yaml')).toThrow(why)
   })
 })

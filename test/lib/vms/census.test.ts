@@ -37,17 +37,24 @@ interface Shape {
   firmware?: object
   volumes?: object[]
   set?: string
+  /** Generation of that set. */
+  setIs?: number
   more?: object
 }
 
 /** One VM, `demo/web`, and its instance; a part without a uid is not there. */
 function web({ vm, vmi, generation = 1, runStrategy = 'Always', phase = 'Running', ...rest }: Shape): World {
-  const { migratable = true, firmware, volumes = [], set, more } = rest
+  const { migratable = true, firmware, volumes = [], set, setIs, more } = rest
   const domain = { ...(firmware && { firmware }) }
   const owner =
     set === undefined ? [] : [{ kind: 'VirtualMachineInstanceReplicaSet', name: set, controller: true }]
   const place = { name: 'web', namespace: 'demo' }
   return {
+    ...(setIs !== undefined && {
+      virtualmachineinstancereplicasets: [
+        { metadata: { name: 'rs', namespace: 'demo', uid: 's', generation: setIs } },
+      ],
+    }),
     virtualmachines:
       vm === undefined
         ? []
@@ -91,110 +98,29 @@ async function changes(
 
 const ran = web({ vm: 'a', vmi: '1' })
 
-describe('lost is what no owner is seen to have done', () => {
-  const cases: readonly (readonly [name: string, after: World, what: string])[] = [
-    ['its instance is another one', web({ vm: 'a', vmi: '2' }), 'restarted'],
-    ['its instance is gone', web({ vm: 'a' }), 'stopped'],
-    ['its instance failed', web({ vm: 'a', vmi: '1', phase: 'Failed' }), 'failed'],
-    [
-      'KubeVirt wrote the UUID of its firmware into its spec',
-      web({ vm: 'a', vmi: '2', generation: 2, firmware: { uuid: 'x' } }),
-      'restarted',
-    ],
-  ]
-  for (const [name, after, what] of cases)
-    test(`lost: ${name}`, async () => {
-      const place = { kind: 'VirtualMachine', namespace: 'demo', name: 'web' }
-      expect(await changes(ran, after)).toMatchObject([{ ...place, what, lost: true }])
-    })
-})
+test.each<[string, after: Shape, what: string]>(fixture.lost as never)(
+  'lost is what no owner is seen to have done: %s',
+  async (_, after, what) => {
+    const place = { kind: 'VirtualMachine', namespace: 'demo', name: 'web' }
+    expect(await changes(ran, web(after))).toMatchObject([{ ...place, what, lost: true }])
+  },
+)
 
-const set = (generation: number, more = {}) => ({
-  virtualmachineinstancereplicasets: [{ metadata: { name: 'rs', namespace: 'demo', uid: 's', generation } }],
-  ...more,
-})
+type Seen = { asked?: string[]; shutDown?: string[]; evicted?: 'not-migratable' }
 
 describe('what its owner did is listed', () => {
-  const cases: readonly (readonly [
-    name: string,
-    before: World,
-    after: World,
-    what: string,
-    why: RegExp,
-    seen?: Partial<CensusCircumstances>,
-  ])[] = [
-    ['VM deleted', ran, web({}), 'deleted', /was deleted$/],
-    ['VM made again', ran, web({ vm: 'b', vmi: '2' }), 'replaced', /created again/],
-    ['a VM that did not run, deleted', web({ vm: 'a' }), web({}), 'deleted', /was deleted$/],
-    ['generation moved', ran, web({ vm: 'a', generation: 3 }), 'stopped', /generation 1, now 3/],
-    [
-      'stopped and started by its spec',
-      ran,
-      web({ vm: 'a', vmi: '2', generation: 3 }),
-      'restarted',
-      /generation 1, now 3/,
-    ],
-    [
-      'restart asked for, and not carried out yet',
-      ran,
-      web({ vm: 'a', more: { stateChangeRequests: [{ action: 'Stop' }, { action: 'Start' }] } }),
-      'stopped',
-      /requested/,
-    ],
-    ['restart seen', ran, web({ vm: 'a', vmi: '2' }), 'restarted', /requested/, { asked: new Set(['a']) }],
-    [
-      'guest seen to shut down',
-      ran,
-      web({ vm: 'a', vmi: '2' }),
-      'restarted',
-      /guest/,
-      { shutDown: new Set(['1']) },
-    ],
-    ['guest shut down', ran, web({ vm: 'a', vmi: '1', phase: 'Succeeded' }), 'shut-down', /guest/],
-    [
-      'RerunOnFailure stays away',
-      web({ vm: 'a', vmi: '1', runStrategy: 'RerunOnFailure' }),
-      web({ vm: 'a', runStrategy: 'RerunOnFailure' }),
-      'shut-down',
-      /RerunOnFailure/,
-    ],
-    [
-      'evicted, as accepted',
-      web({ vm: 'a', vmi: '1', migratable: false }),
-      web({ vm: 'a', vmi: '2' }),
-      'restarted',
-      /which was accepted/,
-      { evicted: 'not-migratable' },
-    ],
-    [
-      'it did not run',
-      web({ vm: 'a', vmi: '1', phase: 'Scheduling' }),
-      web({ vm: 'a' }),
-      'stopped',
-      /was not running before/,
-    ],
-    ['an instance without a VM', web({ vmi: '1' }), web({}), 'deleted', /without a VM/],
-    [
-      'its set was scaled in',
-      { ...web({ vmi: '1', set: 'rs' }), ...set(1) },
-      { ...web({ vmi: '2', set: 'rs' }), ...set(2) },
-      'replaced',
-      /scaled or changed/,
-    ],
-    [
-      'its set may not be read',
-      web({ vmi: '1', set: 'rs' }),
-      web({}),
-      'deleted',
-      /unknown: kvup may not read it/,
-    ],
-  ]
-  for (const [name, before, after, what, why, observed] of cases)
-    test(`listed: ${name}`, async () => {
-      const found = await changes(before, after, observed)
-      expect(found).toMatchObject([{ what, lost: false }])
-      expect(found[0]?.why).toMatch(why)
+  test.each<[string, before: Shape, after: Shape, what: string, why: string, seen?: Seen]>(
+    fixture.listed as never,
+  )('listed: %s', async (...[, before, after, what, why, seen = {}]) => {
+    const { asked, shutDown, ...rest } = seen
+    const found = await changes(web(before), web(after), {
+      ...rest,
+      ...(asked && { asked: new Set(asked) }),
+      ...(shutDown && { shutDown: new Set(shutDown) }),
     })
+    expect(found).toMatchObject([{ what, lost: false }])
+    expect(found[0]?.why).toMatch(new RegExp(why, 'u'))
+  })
 
   test('a migratable VM is not among those that may be evicted where KubeVirt may migrate it', async () => {
     expect(await changes(ran, web({ vm: 'a', vmi: '2' }), { evicted: 'not-migratable' })).toMatchObject([
@@ -203,13 +129,8 @@ describe('what its owner did is listed', () => {
   })
 
   test('an instance of a set that nobody touched is lost', async () => {
-    const before = { ...web({ vmi: '1', set: 'rs' }), ...set(1) }
-    const after = {
-      ...web({}),
-      ...set(1),
-      virtualmachineinstances: web({ vmi: '2', set: 'rs' })['virtualmachineinstances'] ?? [],
-    }
-    expect(await changes(before, after)).toMatchObject([
+    const before = web({ vmi: '1', set: 'rs', setIs: 1 })
+    expect(await changes(before, web({ vmi: '2', set: 'rs', setIs: 1 }))).toMatchObject([
       { kind: 'VirtualMachineInstance', what: 'gone', lost: true },
     ])
   })

@@ -11,8 +11,9 @@ import type { FullSnapshot } from '../../../../src/lib/kubevirt/full-snapshot.ts
 import type { Lease } from '../../../../src/lib/kube/kinds/core-kinds.ts'
 import { itemsOf } from '../../../../src/lib/kube/known.ts'
 import { ask, known, question, said } from '../evidence.ts'
-import { ago, apiService, at, goodCa, webhooks, wholeCluster } from '../whole-cluster.ts'
+import { apiService, at, goodCa, webhooks, wholeCluster } from '../whole-cluster.ts'
 import { bundle, certificate } from './ca-text.ts'
+import fixture from './machinery.json' with { type: 'json' }
 
 const found = (check: Check, overrides: Partial<FullSnapshot>) =>
   ask(check, { snapshot: wholeCluster(overrides) })
@@ -102,13 +103,7 @@ describe('webhooks-answering', () => {
 })
 
 describe('certificates', () => {
-  test.each([
-    { since: 6, left: 1, level: ['warning certificates'] },
-    { since: 5, left: 2, level: [] },
-    { since: 0.5, left: 0.5, level: [] },
-    { since: 3000, left: 60, level: [] },
-    { since: 3000, left: 20, level: ['warning certificates'] },
-  ])('$left days left after $since: $level', ({ since, left, level }) => {
+  test.each(fixture.certificates)('$left days left after $since: $level', ({ since, left, level }) => {
     expect(said(found(certificatesCheck, withCa(bundle(certificate(at, { since, left })))).findings)).toEqual(
       level,
     )
@@ -138,15 +133,7 @@ describe('leader-leases', () => {
     ),
   })
 
-  test.each([
-    [{ renewTime: ago(5) }, 'its Lease was renewed 5 m ago by virt-operator-798876d8cb-jqg2g'],
-    [{ renewTime: null }, 'its Lease was never renewed'],
-    [{ holderIdentity: '' }, 'no pod has its Lease'],
-    [
-      { holderIdentity: 'virt-operator-1-gone', renewTime: ago(1) },
-      'its Lease names virt-operator-1-gone, which is gone',
-    ],
-  ])('%o', (spec, why) => {
+  test.each<[Lease['spec'], string]>(fixture.leases as never)('%o', (spec, why) => {
     const { findings } = found(leaderLeases, changed(spec))
     expect(said(findings)).toEqual(['blocker leader-leases'])
     expect(findings[0]?.summary).toContain(why)
