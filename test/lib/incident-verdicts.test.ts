@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import type { Cluster } from '../../src/lib/kube/cluster.ts'
 import { SimClock } from '../../src/simulator/simulated-clock.ts'
@@ -110,25 +111,7 @@ test('explain leads from the reason of a condition to what it is about', async (
 })
 
 /** As `kubectl get kubevirt -A -o yaml` gives it of an appliance: versions of a distribution without v, in its own namespace, by Helm. */
-const alone = `apiVersion: v1
-kind: List
-items:
-- apiVersion: kubevirt.io/v1
-  kind: KubeVirt
-  metadata:
-    {name: kubevirt, namespace: harvester-system, uid: u, generation: 3, creationTimestamp: '2025-01-10T10:00:00Z'}
-  spec: {workloadUpdateStrategy: {}}
-  status:
-    conditions:
-    - {type: Available, status: 'True', reason: AllComponentsReady, lastTransitionTime: '2025-05-01T07:00:00Z'}
-    - {type: Progressing, status: 'True', reason: UpdateInProgress, lastTransitionTime: '2025-05-01T07:00:00Z'}
-    observedDeploymentID: a
-    targetDeploymentID: b
-    observedGeneration: 3
-    observedKubeVirtVersion: 1.2.2-150500.8.21.1
-    targetKubeVirtVersion: 1.3.1-150600.5.9.1
-    phase: Deployed
-`
+const alone = readFileSync(new URL('kubevirt-alone.yaml', import.meta.url), 'utf8')
 
 test('of a dump of the KubeVirt alone, what is not in it is not checked instead of not found, and no table is empty', async () => {
   const { out } = await runText(['status', '--from', '-'], { ...nowhere, stdin: alone })

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { bounded, type Entry, emptyJournal, memoryJournal } from '../../../src/lib/engine/journal.ts'
 import { entriesByRun, journalRuns, withNumber } from '../../../src/lib/engine/journal-runs.ts'
+import fixture from './journal-runs.json' with { type: 'json' }
 
 const second = (n: number) => new Date(Date.parse('2026-11-22T21:00:00Z') + n * 1000).toISOString()
 const asOf = second(3600)
@@ -81,41 +82,7 @@ describe('numbers of runs', () => {
 })
 
 describe('results of runs', () => {
-  const changes = change('set-image-tag')
-  test.each<[string, readonly Entry[], object]>([
-    ['done', [start(), ...changes, entry('finished')], { result: 'done' }],
-    [
-      'interrupted',
-      [start(), entry('interrupted', { step: 'healthy', text: 'interrupted by SIGINT' })],
-      { result: 'interrupted', step: 'healthy', reason: 'interrupted by SIGINT' },
-    ],
-    [
-      'stopped',
-      [start(), entry('interrupted', { step: 'healthy', text: 'stopped before it: until' })],
-      { result: 'stopped', step: 'healthy', reason: 'until' },
-    ],
-    [
-      'failed',
-      [start(), ...changes, entry('failed', { step: 'healthy', text: 'no way' })],
-      { result: 'failed', step: 'healthy', reason: 'no way' },
-    ],
-    ['cut off', [start(), ...changes], { result: 'cut-off', step: 'set-image-tag' }],
-    [
-      'a change that was refused, and a run that went on',
-      [start(), entry('failed', { step: 'a' }), ...changes, entry('finished')],
-      { result: 'done' },
-    ],
-    [
-      'an end that a step wrote for a former run',
-      [start(), entry('finished', { by: '', text: 'it was given back before' }), ...changes],
-      { result: 'cut-off' },
-    ],
-    [
-      'a setting that was restored on the way out',
-      [start(), entry('interrupted', { step: 'a' }), entry('restored', { step: 'workload-updates' })],
-      { result: 'interrupted', step: 'a' },
-    ],
-  ])('%s', (_, entries, expected) => {
+  test.each<[string, readonly Entry[], object]>(fixture.results as never)('%s', (_, entries, expected) => {
     const [run] = tell(entries)
     expect(run).toMatchObject(expected)
     expect(run).toHaveProperty('from', 'v1.7.4')

@@ -1,102 +1,20 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { type CatalogPackage, nextIn, parseCatalog, pathTo } from '../../../src/lib/releases/catalog-path.ts'
 import fixture from './catalog-path.json' with { type: 'json' }
 
 const csv = (version: string) => `kubevirt-hyperconverged-operator.v${version}`
 
+const catalog = (name: string) => readFileSync(new URL(`catalogs/${name}`, import.meta.url), 'utf8')
 /** As on OKD: a channel per minor. */
-const okd = `
-schema: olm.package
-name: community-kubevirt-hyperconverged
-defaultChannel: stable-v1.18
----
-schema: olm.channel
-package: community-kubevirt-hyperconverged
-name: stable-v1.17
-entries:
-- name: ${csv('1.17.0')}
-  replaces: ${csv('1.16.0')}
-- name: ${csv('1.17.3')}
-  replaces: ${csv('1.16.0')}
-  skips: [${csv('1.17.0')}]
----
-schema: olm.channel
-package: community-kubevirt-hyperconverged
-name: stable-v1.18
-entries:
-- name: ${csv('1.18.0')}
-  replaces: ${csv('1.17.3')}
-- name: ${csv('1.18.1')}
-  replaces: ${csv('1.17.3')}
-  skips: [${csv('1.18.0')}]
----
-schema: olm.bundle
-package: community-kubevirt-hyperconverged
-name: ${csv('1.18.1')}
-properties:
-- type: olm.package
-  value: { packageName: community-kubevirt-hyperconverged, version: 1.18.1 }
-`
-
+const okd = catalog('okd.yaml')
 /**
  * As `opm alpha render-template semver` makes it of several releases (operator-registry alpha/template/semver): only the head of a minor's channel has edges, and the minor before is
  * in them alone.
  */
-const rendered = `
-schema: olm.package
-name: community-kubevirt-hyperconverged
-defaultChannel: stable-v1.18
----
-schema: olm.channel
-package: community-kubevirt-hyperconverged
-name: stable-v1.16
-entries:
-- name: ${csv('1.16.0')}
-- name: ${csv('1.16.1')}
-  skips: [${csv('1.16.0')}]
----
-schema: olm.channel
-package: community-kubevirt-hyperconverged
-name: stable-v1.17
-entries:
-- name: ${csv('1.17.0')}
-- name: ${csv('1.17.3')}
-  replaces: ${csv('1.16.1')}
-  skips: [${csv('1.16.0')}, ${csv('1.17.0')}]
----
-schema: olm.channel
-package: community-kubevirt-hyperconverged
-name: stable-v1.18
-entries:
-- name: ${csv('1.18.1')}
-  replaces: ${csv('1.17.3')}
-  skips: [${csv('1.16.0')}, ${csv('1.16.1')}, ${csv('1.17.0')}]
----
-schema: olm.channel
-package: community-kubevirt-hyperconverged
-name: stable-v1.19
-entries:
-- name: ${csv('1.19.0')}
-  skipRange: '>=1.18.0 <1.19.0'
-`
-
+const rendered = catalog('rendered.yaml')
 /** As on OpenShift: one channel, ranges, JSON objects one after the other. */
-const ocp = [
-  { schema: 'olm.package', name: 'kubevirt-hyperconverged', defaultChannel: 'stable' },
-  {
-    schema: 'olm.channel',
-    package: 'kubevirt-hyperconverged',
-    name: 'stable',
-    entries: [
-      { name: csv('4.18.9'), skipRange: '>=4.17.0 <4.18.9' },
-      { name: csv('4.19.3'), replaces: csv('4.18.9') },
-      { name: csv('4.19.6'), replaces: csv('4.19.3'), skipRange: '>=4.18.9 <4.19.6' },
-      { name: csv('4.20.1'), replaces: csv('4.19.6') },
-    ],
-  },
-]
-  .map((object) => JSON.stringify(object, null, 2))
-  .join('\n')
+const ocp = catalog('ocp.txt')
 
 function only(text: string): CatalogPackage {
   const [first] = parseCatalog(text, 'catalog.yaml')
