@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { VirtualMachineInstance } from '../../../../src/lib/kube/kinds/kubevirt-kinds.ts'
 import { knownReleases } from '../../../../src/lib/releases/releases.ts'
-import { launchersOf, type OutlookRules } from '../../../../src/lib/vms/workload-updater.ts'
+import { launchersOf, outcomeOf, type OutlookRules } from '../../../../src/lib/vms/workload-updater.ts'
 import { outlookOf } from '../../../../src/lib/vms/vm-outlook.ts'
 import { aVm, aVmi, newLauncher } from './a-vmi.ts'
 import fixture from './outlook.json' with { type: 'json' }
@@ -25,6 +25,7 @@ test.each<[string[], 'True' | 'False' | 'Unknown' | 'absent', string | null, str
     const vmi = aVmi({ migratable, ...(eviction !== null && { eviction }), ...(bare && { owner: 'none' }) })
     const outlook = outlookOf(vmi, bare ? undefined : aVm(run), rules(methods))
     expect([outlook.outcome, ids(outlook)]).toEqual([outcome, why])
+    expect(outcomeOf(vmi, rules(methods), bare ? undefined : run)).toBe(outcome)
   },
 )
 
