@@ -4,6 +4,7 @@ import type { KubeObject } from '../../../src/lib/kube/object.ts'
 import { applyManifest } from '../../../src/lib/manifests/apply-manifest.ts'
 import { ApiError } from '../../../src/lib/kube/errors.ts'
 import { container, example, liveOperator, owner } from './example.ts'
+import fixture from './apply.json' with { type: 'json' }
 
 const key = (kind: string, name: string) => `${kind}/${name}`
 
@@ -44,15 +45,7 @@ const old = () =>
 test('everything is applied in order, by force; a second time nothing is written', async () => {
   const on = server()
   await applyManifest(example().objects, on)
-  expect(on.calls).toEqual([
-    'apply Namespace kubevirt force',
-    'apply CustomResourceDefinition kubevirts.kubevirt.io force',
-    'apply PriorityClass kubevirt-cluster-critical force',
-    'apply ClusterRole kubevirt-operator force',
-    'apply ServiceAccount kubevirt-operator force',
-    'apply RoleBinding kubevirt-operator-rolebinding force',
-    'apply Deployment virt-operator force',
-  ])
+  expect(on.calls).toEqual(fixture.calls)
   expect(await applyManifest(example().objects, on)).toEqual([])
   expect(on.calls).toHaveLength(7)
 })

@@ -4,6 +4,7 @@ import { plainLines } from '../../../src/lib/output/progress/progress-output.ts'
 import { SimClock } from '../../../src/simulator/simulated-clock.ts'
 import type { RunEvent } from '../../../src/lib/engine/step.ts'
 import { at, stalledEvents, steps, upgradeEvents, waitingForHandler } from './upgrade-events.ts'
+import fixture from './plain-lines.json' with { type: 'json' }
 
 function open(start = at('13:14'), verbose = false) {
   const lines: string[] = []
@@ -31,27 +32,13 @@ describe('a run on a pipe', () => {
   test('is a line for each stage that is done and for each count, in the words of the screen', () => {
     const { lines, plain } = open()
     upgradeEvents.forEach((event) => plain.event(event))
-    expect(lines).toEqual([
-      '07:10:02 KubeVirt v1.8.4 → v1.9.0 on prod-eu',
-      '07:10:02 Prepare: done, automatic VM updates paused',
-      '07:11:14 Operator: done in 1 m 11 s, CRDs and RBAC installed',
-      '07:13:05 virt-handler: 12 of 20 nodes, node-13 restarting, then 7 more',
-      '07:13:14 virt-handler: 13 of 20 nodes, node-14 restarting, then 6 more',
-    ])
+    expect(lines).toEqual(fixture.run)
   })
 
   test('with --verbose it is a line for each step and each change, by their names', () => {
     const { lines, plain } = open(at('13:14'), true)
     upgradeEvents.forEach((event) => plain.event(event))
-    expect(lines).toEqual([
-      '07:10:02 KubeVirt v1.8.4 → v1.9.0 on prod-eu: 8 steps',
-      '07:10:02 pause automatic VM updates: workloadUpdateMethods: [] (was [LiveMigrate])',
-      '07:10:02 pause automatic VM updates: done, automatic VM updates paused',
-      '07:10:41 virt-operator: done in 38 s',
-      '07:11:14 install CRDs and RBAC: done in 33 s, CRDs and RBAC installed',
-      '07:13:05 virt-handler: 12 of 20 nodes, node-13 restarting, then 7 more',
-      '07:13:14 virt-handler: 13 of 20 nodes, node-14 restarting, then 6 more',
-    ])
+    expect(lines).toEqual(fixture.verbose)
   })
 
   test('a stage that counts seconds is one line, not one for each of them', () => {

@@ -16,14 +16,7 @@ const journal = (lines: readonly string[], procedure = 'upgrade to v1.9.0'): Ent
 const whole = fixture.whole
 
 test('a run that was finished tells how long it took, and what lay between its changes', () => {
-  expect(journalTimes(journal(whole))).toEqual({
-    whole: [360_000],
-    spans: [
-      { after: 'pause-workload-updates', before: 'set-image-tag', ms: 40_000 },
-      { after: 'set-image-tag', before: 'resume-workload-updates', ms: 300_000 },
-      { after: 'resume-workload-updates', ms: 16_000 },
-    ],
-  })
+  expect(journalTimes(journal(whole))).toEqual(fixture.wholeTimes)
 })
 
 test('repetitions of a step count as one change', () => {

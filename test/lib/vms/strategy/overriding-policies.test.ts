@@ -8,11 +8,7 @@ import {
 } from '../../../../src/lib/vms/strategy/workload-settings.ts'
 import fixture from './overriding-policies.json' with { type: 'json' }
 
-const settings: readonly EffectiveSetting[] = [
-  { name: 'bandwidthPerMigration', value: '0Mi', unit: 'bytes per second', origin: 'default' },
-  { name: 'completionTimeoutPerGiB', value: 150, unit: 'seconds', origin: 'KubeVirt' },
-  { name: 'allowPostCopy', value: false, origin: 'default' },
-]
+const settings = fixture.settings as unknown as readonly EffectiveSetting[]
 
 const policies = fixture.policies as unknown as MigrationPolicy[]
 
@@ -24,13 +20,5 @@ test('as a table, and nothing at all where there is none', () => {
   const paint = paintFor({ colour: false, unicode: false })
   const size = { columns: Infinity, wide: true }
   expect(policyLines([], paint, size)).toEqual([])
-  expect(policyLines(overridingPolicies(policies, settings), paint, size)).toEqual([
-    '',
-    'For VMs that a MigrationPolicy selects, its values apply instead:',
-    'POLICY      SETTING                   VALUE    SELECTS                                       MANAGED-BY',
-    'every       allowPostCopy             false    every VM that no other policy selects         <none>',
-    'forgotten   allowWorkloadDisruption   true     no VM: it has no selectors                    <none>',
-    'slow        bandwidthPerMigration     32Mi/s   namespaces env=prod and VMs app=db,tier=one   Helm release',
-    'slow        completionTimeoutPerGiB   300 s    namespaces env=prod and VMs app=db,tier=one   Helm release',
-  ])
+  expect(policyLines(overridingPolicies(policies, settings), paint, size)).toEqual(fixture.lines)
 })
