@@ -94,16 +94,7 @@ test('VMs that were not watched all the time are no success either', () => {
 test('-o wide names each migration and guest agent, with the times that KubeVirt tells', () => {
   const vms = { ...measured.vms, ...fixture.detailed }
   const wide = linesOf({ ...measured, vms }, true)
-  expect(wide).toEqual(
-    expect.arrayContaining([
-      '  migrations  3 ended, the longest 30 s, 1 failed',
-      '    shop/web 00:00:10 to 00:00:40 (30 s), node-1 to node-2, active there 00:00:38, PreCopy',
-      '    shop/db, failed: red → kvup rm',
-      '    and 1 more',
-      '  agents      once a guest agent was no longer connected',
-      '    shop/web 00:00:41 to 00:00:45',
-    ]),
-  )
+  expect(wide).toEqual(expect.arrayContaining(fixture.wide))
   expect(linesOf({ ...measured, vms }).join('\n')).not.toContain('shop/web')
 })
 

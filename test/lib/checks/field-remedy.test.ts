@@ -18,26 +18,16 @@ import { SimClock } from '../../../src/simulator/simulated-clock.ts'
 import { simulate } from '../../../src/simulator/simulated-cluster.ts'
 import { crd, known, ofVersion, question } from './evidence.ts'
 import { nodes, tally, wholeCluster } from './whole-cluster.ts'
+import fixture from './field-remedy.json' with { type: 'json' }
 
 const minors = ['v1.2', 'v1.3', 'v1.4', 'v1.5', 'v1.6', 'v1.7', 'v1.8', 'v1.9']
 const releases = minors.map((minor) => latestPatch(minor)?.text ?? '')
 
 /** What relies on defaults, has gates of before, or lists what it wants. */
-const configurations: readonly Record<string, unknown>[] = [
-  {},
-  { developerConfiguration: { featureGates: ['ExperimentalVirtiofsSupport', 'DisableMDEVConfiguration'] } },
-  { developerConfiguration: { disabledFeatureGates: ['Snapshot', "x'y"] }, vmRolloutStrategy: 'Stage' },
-  { selinuxLauncherType: 'virt_launcher.process', migrations: { completionTimeoutPerGiB: 800 } },
-]
+const configurations: readonly Record<string, unknown>[] =
+  fixture.configurations as unknown as readonly Record<string, unknown>[]
 
-const owners = {
-  nobody: {},
-  HyperConverged: { ownerReferences: [{ kind: 'HyperConverged', name: 'hco', uid: 'h' }] },
-  'Argo CD': {
-    annotations: { 'argocd.argoproj.io/tracking-id': 'virt:kubevirt.io/KubeVirt:kubevirt/kubevirt' },
-  },
-  Helm: { annotations: { 'meta.helm.sh/release-name': 'virt' } },
-}
+const { owners } = fixture
 
 const old = { kubeletVersion: 'v1.34.6', containerRuntimeVersion: 'containerd://2.1.5' }
 

@@ -121,19 +121,8 @@ const asking = (key: string) => launcher(unscheduled, { nodeSelector: { [key]: '
 
 describe('why a launcher does not get on', () => {
   test('init containers that do not end are told as kubectl counts them; one that is done is passed over', () => {
-    const initContainerStatuses = [
-      { name: 'container-disk-binary', state: { terminated: { exitCode: 0 } } },
-      { name: 'guest-console-log', state: { waiting: { reason: 'PodInitializing' } } },
-      { name: 'volumerootdisk-init', state: { waiting: { reason: 'PodInitializing' } } },
-    ]
-    expect(trouble(launcher({ initContainerStatuses }))).toMatchObject({
-      reason: 'Init:1/3',
-      message: 'its init containers do not finish (Init:1/3, guest-console-log is PodInitializing)',
-      remedy: [
-        'kubectl -n demo describe pod virt-launcher-web-1-x',
-        'kubectl -n demo logs virt-launcher-web-1-x -c guest-console-log',
-      ],
-    })
+    const initContainerStatuses = fixture.unfinished
+    expect(trouble(launcher({ initContainerStatuses }))).toMatchObject(fixture.trouble)
     const young = { ...launcher({ initContainerStatuses }) }
     young.metadata = { ...young.metadata, creationTimestamp: ago(1) }
     expect(trouble(young)).toBeUndefined()
@@ -166,13 +155,9 @@ describe('why a launcher does not get on', () => {
 
   test('a label that the node-labeller writes is mended by a restart, one of a person is shown', () => {
     const nodes = [node('worker-1'), node('worker-2')]
-    expect(trouble(asking('cpu-feature.node.kubevirt.io/ipred-ctrl'), [], nodes)).toMatchObject({
-      message: 'no node has the label cpu-feature.node.kubevirt.io/ipred-ctrl=true',
-      remedy: [
-        'kubectl get nodes -L cpu-feature.node.kubevirt.io/ipred-ctrl',
-        'virtctl restart web-1 -n demo     stops the guest and starts it on what the nodes offer now',
-      ],
-    })
+    expect(trouble(asking('cpu-feature.node.kubevirt.io/ipred-ctrl'), [], nodes)).toMatchObject(
+      fixture.mended,
+    )
     expect(trouble(asking('team'), [], nodes)?.remedy[1]).toMatch(/get vm web-1 .*shows what asks for it$/u)
     expect(trouble(asking('team'), [], [])?.message).toMatch(/^0\/2 nodes/u)
   })

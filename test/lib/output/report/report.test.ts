@@ -84,11 +84,7 @@ test('changes are diffs of a plan, and sentences of a run', () => {
   expect(reported(recorded('plan.json')).changes.flatMap(({ lines }) => lines)).toEqual(
     expect.arrayContaining(['- spec.imageTag: v1.7.4', '+ spec.imageTag: v1.8.4']),
   )
-  const sentences = [
-    'set workloadUpdateMethods of kubevirts/kubevirt in namespace kubevirt from LiveMigrate to none, and save the value',
-    'set imageTag of kubevirts/kubevirt in namespace kubevirt from v1.7.4 to v1.8.4',
-    'set workloadUpdateMethods back to LiveMigrate',
-  ]
+  const { sentences } = fixture
   for (const file of ['upgrade.ndjson', 'history.json'] as const)
     expect(reported(recorded(file)).changes.map(({ says }) => says.replace(/^[\d:]{8} UTC: /u, ''))).toEqual(
       sentences,
@@ -206,13 +202,9 @@ test('of a measured run the table has what became of each VM, and the notes what
   })
   const { heads = [], rows, says } = vmTableOf(source) ?? {}
   const cell = (row: readonly string[], head: string) => row[heads.indexOf(head)]
-  expect(rows?.map((row) => ['VM', 'What', 'Begins (UTC)', 'Takes'].map((head) => cell(row, head)))).toEqual([
-    ['pet', 'interrupted: restarted', '20:25:20', '15 s'],
-    ['web-1', 'migrated', '20:25:40', '7 s'],
-    ['web-2', 'migration failed', '20:25:41', '9 s'],
-    ['web-3', 'migrated', '', '3 s'],
-    ['web-1', 'guest agent not connected', '20:25:48', ''],
-  ])
+  expect(rows?.map((row) => ['VM', 'What', 'Begins (UTC)', 'Takes'].map((head) => cell(row, head)))).toEqual(
+    fixture.measuredRows,
+  )
   expect(says).toContain('Measured were 72: the document names the first of each kind.')
 })
 

@@ -48,13 +48,7 @@ test('the reason of the condition is told in plain words and as KubeVirt writes 
   expect(textFor('constructor')).toBe('not migratable: constructor')
 })
 
-const three = [
-  { name: 'root', containerDisk: { image: 'x' } },
-  { name: 'scratch', emptyDisk: { capacity: '1Gi' } },
-  { name: 'data', persistentVolumeClaim: { claimName: 'data' } },
-  { name: 'copy', ephemeral: { persistentVolumeClaim: { claimName: 'base' } } },
-  { name: 'init', cloudInitNoCloud: {} },
-]
+const { three } = fixture
 
 test('W2 what lives in the pod is lost with it, and named; a migration loses nothing', () => {
   const lost = ['containerDisk root', 'emptyDisk scratch', 'ephemeral copy']
