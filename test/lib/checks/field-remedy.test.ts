@@ -24,8 +24,7 @@ const minors = ['v1.2', 'v1.3', 'v1.4', 'v1.5', 'v1.6', 'v1.7', 'v1.8', 'v1.9']
 const releases = minors.map((minor) => latestPatch(minor)?.text ?? '')
 
 /** What relies on defaults, has gates of before, or lists what it wants. */
-const configurations: readonly Record<string, unknown>[] =
-  fixture.configurations as unknown as readonly Record<string, unknown>[]
+const configurations: readonly Record<string, unknown>[] = fixture.configurations
 
 const { owners } = fixture
 
