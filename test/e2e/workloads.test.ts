@@ -45,7 +45,6 @@ interface Item {
   namespace: string
   name: string
   outcome?: string
-  agrees?: boolean
   why: { id: string; text: string }[]
 }
 

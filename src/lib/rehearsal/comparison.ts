@@ -54,6 +54,7 @@ function notComparable(file: string, to: string, why: string): Error {
   })
 }
 
+/** As it lies in a file. */
 interface Filed extends Omit<SavedRehearsal, 'file' | 'outcome'> {
   outcome: 'through' | 'stalls' | 'blocked'
 }

@@ -33,12 +33,15 @@ const limits: Readonly<Record<string, Partial<Right>>> = {
 /** Lines of `scope | group | resources | verbs | why | limit | names`, as in `Right`; words are separated by blanks. */
 const table = (text: string): readonly Right[] => text.trim().split('\n').map(rightOf)
 
+const scopes: ReadonlySet<unknown> = new Set<Right['scope']>(['cluster', 'kubevirt', 'catalog'])
+
 function rightOf(line: string): Right {
   const [scope, group = '', resources = '', verbs = '', why = '', limit = '', names = ''] = line
     .split('|')
     .map((cell) => cell.trim())
   const only = limits[limit]
-  if (only === undefined) throw new Error(`a right with the unknown limit ${limit}`)
+  if (only === undefined || !scopes.has(scope) || why === '')
+    throw new Error(`a right that is not whole: ${line}`)
   return {
     scope: scope as Right['scope'],
     group: group === 'core' ? '' : group,

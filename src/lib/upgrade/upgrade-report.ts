@@ -110,6 +110,7 @@ export interface StepReport {
   note?: string
 }
 
+/** A step as a report has it: what it took in whole seconds. */
 export const stepReport = ({
   step,
   changed,

@@ -76,7 +76,7 @@ test('more alerts than a window keeps: not compared, rather than by a part of th
     expect(ended.text).toContain(', but kvup saves at most 200')
   }))
 
-test('the alert of a window that lasts for a day is said to be expected', () =>
+test('the alert of outdated VMs, which fires after a day, is said to be expected', () =>
   play(open, async (stage) => {
     const ended = await eusRunOn(stage, { until: 'pause-worker' })
     expect(ended.error).toBeUndefined()

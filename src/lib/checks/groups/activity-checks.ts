@@ -244,7 +244,6 @@ function others({ snapshot, target }: Question): Found[] {
     })
 }
 
-/** What is under way while the update would begin, in the order in which it is printed. */
 /** Judged where there is one alone: the journal and the cluster have to say so together. */
 export const upgradeUnfinished = installationCheck('upgrade-unfinished', {
   title: 'no upgrade by kvup is unfinished',
