@@ -90,3 +90,16 @@ test('hosts are left out of it but with --full', async () => {
     expect([flags, out.includes('acme.bank')]).toEqual([flags, isNamed])
   }
 })
+
+test('a plan for review names its registry and its cluster; a page has no line to type with a stand-in in it', async () => {
+  const clock = new SimClock()
+  const sim = await simulate({ clock, version: 'v1.7.4', operator: 'v1.8.4', method: 'image-tag' })
+  const place = { cluster: sim.cluster(), clock }
+  const line = `plan --to v1.8.4 --method image-tag --image-registry images.acme.example/kubevirt --context prod.acme.example`
+  const review = await run(`${line} -o markdown`, place)
+  const page = await run(`${line} -o html`, place)
+  await sim.stop()
+  expect(review.out).toContain('images.acme.example/kubevirt')
+  expect(`${review.out}${page.out}`).not.toMatch(/(?:kvup|kubectl|oc|virtctl) [^\n<]*host-\d/u)
+  expect(page.out).not.toContain('acme.example')
+})

@@ -5,7 +5,7 @@ import type { Entry } from '../../src/lib/engine/journal.ts'
 import type { RunEvent } from '../../src/lib/engine/step.ts'
 import type { Simulation } from '../../src/simulator/simulated-cluster.ts'
 import { type Death, immortal, Killed, mortal } from './mortal-cluster.ts'
-import { play, second, type Stage, type Terminal } from './stage.ts'
+import { playAnew, second, type Stage, type Terminal } from './stage.ts'
 
 type Shape = Omit<Simulation, 'clock'>
 
@@ -65,7 +65,7 @@ export interface Update extends Deaths {
 export async function survive(shape: Shape, to: string): Promise<Update> {
   let spec: KubeVirt['spec']
   const deaths = await deathsOf(
-    (act) => play(shape, act),
+    (act) => playAnew(shape, act),
     async (stage, terminal) => {
       const ended = await stage.upgrade(to, brief, terminal)
       spec = stage.kubevirt.spec
@@ -155,7 +155,7 @@ export async function killAndResume(
   death: Death,
 ): Promise<number | undefined> {
   let code: number | undefined
-  await play(shape, async (stage) => {
+  await playAnew(shape, async (stage) => {
     const cluster = mortal(stage.cluster, death)
     const killed = stage.upgrade(to, brief, { cluster, host: 'dead' }).catch((error: unknown) => error)
     await cluster.death

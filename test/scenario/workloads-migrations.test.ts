@@ -54,7 +54,8 @@ test('none; then what runs, how fast, and what is left', async () => {
     )
     const { totals, limits, items, pace, left } = await lookUntil(
       stage,
-      ({ totals: { succeeded, running } }) => succeeded > 2 && running > 0,
+      ({ totals: { succeeded, running }, items: [first] }) =>
+        succeeded > 2 && running > 0 && first?.phase === 'Running',
     )
     expect(limits).toEqual({ perCluster: 5, perNode: 2 })
     expect(totals.running).toBeGreaterThan(0)

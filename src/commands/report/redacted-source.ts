@@ -1,4 +1,5 @@
 import { changedWhereVisible, isSecretName } from '../../lib/kube/http/secret-text.ts'
+import { isCommand } from '../../lib/kube/shell-line.ts'
 import { redactBody } from '../../lib/kube/http/trace.ts'
 import { type Fields, fieldsOf, type ReportSource, textOf } from '../../lib/output/report/fields.ts'
 import { hostKey, Hosts } from './host-names.ts'
@@ -9,15 +10,35 @@ const hidden = '<redacted>'
  * The same without what a page that is forwarded must not have: credentials, values of environment variables, annotations of people, host names and addresses. The same host is
  * the same stand-in everywhere.
  */
-export function redactedSource({ document, events }: ReportSource): ReportSource {
+export function redactedSource(
+  { document, events }: ReportSource,
+  names: 'hidden' | 'kept' = 'hidden',
+): ReportSource {
   // Both at once: a host that is told in the document stands in the texts of the events.
   const bare = JSON.parse(redactBody(JSON.stringify([document, ...events]), '')) as Fields[]
-  const hosts = new Hosts(bare)
+  const hosts = names === 'kept' ? asTheyAre : new Hosts(bare)
   const [first, ...rest] = bare.map((one) => fieldsOf(redacted(one, hosts)))
   return { document: { ...first, kind: document.kind }, events: rest }
 }
 
-function redacted(value: unknown, hosts: Hosts): unknown {
+type Named = Pick<Hosts, 'without' | 'standIn'>
+
+/** For a review: which registry and which cluster is meant has to be read. */
+const asTheyAre: Named = { without: (text) => text, standIn: (text) => text }
+
+/** What is typed with a stand-in in it means something else. */
+const canBeTyped = (before: unknown, after: unknown): boolean =>
+  before === after || typeof before !== 'string' || !isCommand(before) || !/\bhost-\d/u.test(String(after))
+
+function redactedIn(key: string, value: unknown, hosts: Named): unknown {
+  if (!Array.isArray(value) || !/^(?:next|remedy|undo|back)$/u.test(key)) return redacted(value, hosts)
+  return value.flatMap((line: unknown) => {
+    const left = redacted(line, hosts)
+    return canBeTyped(line, left) ? [left] : []
+  })
+}
+
+function redacted(value: unknown, hosts: Named): unknown {
   if (typeof value === 'string') return redactedText(value, hosts)
   if (Array.isArray(value)) return value.map((one) => redacted(one, hosts))
   if (typeof value !== 'object' || value === null) return value
@@ -33,13 +54,13 @@ function redacted(value: unknown, hosts: Hosts): unknown {
       if (key === 'leaves') return [key, redactedLeaves(one, hosts)]
       const isValue = key === 'from' || key === 'to' || key === 'value' || key === 'was'
       if (isValue && isEnvPath(path)) return [key, redactedEnv(one, hosts)]
-      return [hosts.without(key), isHidden && isValue ? hidden : redacted(one, hosts)]
+      return [hosts.without(key), isHidden && isValue ? hidden : redactedIn(key, one, hosts)]
     }),
   )
 }
 
 /** Variables of a program: a list, a map, one of them, or any of these as a text. */
-function redactedEnv(env: unknown, hosts: Hosts): unknown {
+function redactedEnv(env: unknown, hosts: Named): unknown {
   if (typeof env === 'string') {
     const inner = jsonOf(env)
     return typeof inner === 'object' && inner !== null ? JSON.stringify(redactedEnv(inner, hosts)) : hidden
@@ -64,7 +85,7 @@ const withoutValue = (variable: string): string => {
 }
 
 /** A patch of customizeComponents is JSON in a text; other texts tell of fields, flags and variables in words. */
-function redactedText(text: string, hosts: Hosts): string {
+function redactedText(text: string, hosts: Named): string {
   if (/^\s*[[{]/u.test(text)) {
     const inner = jsonOf(text)
     if (typeof inner === 'object' && inner !== null) {
@@ -137,14 +158,14 @@ const contextOf = (context: string): string => (/[/:@]|\..*\./u.test(context) ? 
 const ownKey = /(?:^|[./])(?:kubevirt|kubernetes|(?:x-)?k8s|kvup|openshift)\.io(?:$|[/"\]])/u
 const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration'
 
-const redactedNotes = (notes: unknown, hosts: Hosts): unknown =>
+const redactedNotes = (notes: unknown, hosts: Named): unknown =>
   Object.fromEntries(
     Object.entries(fieldsOf(notes)).map(([key, one]) =>
       ownKey.test(key) && key !== lastApplied ? [key, redacted(one, hosts)] : [hosts.without(key), hidden],
     ),
   )
 
-const redactedLeaves = (leaves: unknown, hosts: Hosts): unknown =>
+const redactedLeaves = (leaves: unknown, hosts: Named): unknown =>
   Object.fromEntries(
     Object.entries(fieldsOf(leaves)).map(([path, leaf]) => [
       hosts.without(path),

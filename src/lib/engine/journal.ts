@@ -252,7 +252,7 @@ export function journalOn(
     },
     async release(id, why) {
       const known = onObjects?.close(id)
-      await update((content) => closing(known ? withClaim(content, known) : content, id, why))
+      await update((content) => closing(known ? withClaim(content, known, why) : content, id, why))
     },
     async keep(key, value) {
       await update((content) => keeping(content, key, value))
@@ -260,13 +260,16 @@ export function journalOn(
   }
 }
 
-/** A journal that somebody deleted meanwhile has the entry all the same, and one that says already that it is closed has no second one. */
-function withClaim(content: JournalContent, override: Override): JournalContent {
+/**
+ * A journal that somebody deleted meanwhile has the entry all the same, and one that says already that it is closed has no second one; that it was given back behind that is news.
+ */
+function withClaim(content: JournalContent, override: Override, why: string | undefined): JournalContent {
   const last = content.entries.findLast(
     ({ step, what }) =>
       step === override.id && (what === 'saved' || what === 'restored' || what === 'closed'),
   )
-  const has = content.overrides.some(({ id }) => id === override.id) || (last && last.what !== 'saved')
+  const isTold = last?.what === 'restored' || (last?.what === 'closed' && why !== undefined)
+  const has = content.overrides.some(({ id }) => id === override.id) || isTold
   return has ? content : { ...content, overrides: [...content.overrides, override] }
 }
 

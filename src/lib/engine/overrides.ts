@@ -577,15 +577,28 @@ function isOverridden(
 /** Why such a change is closed and stays. */
 export const acceptedStep = 'the platform has accepted a step'
 
-/** Killed between taking its note off and writing that down, a run of an older build leaves such a claim (its field reads as kvup set it, and stays so). */
-function isPast(object: KubeObject, { id, at, object: { uid } }: Override): boolean {
+/**
+ * Killed between taking its note off and writing that down, a run of an older build leaves such a claim (its field reads as kvup set it, and stays so). The platform has begun the very
+ * release that was asked for since; of a channel, a release of another minor than the one before.
+ */
+function isPast(object: KubeObject, { id, at, taken, object: { uid } }: Override): boolean {
   const history = valueAt(object, ['status', 'history'])
   if (families[familyOf(id)]?.untilAccepted !== true || object.metadata.uid !== uid) return false
-  return (
-    Array.isArray(history) &&
-    history.some((one) => isRecord(one) && Date.parse(String(one['startedTime'])) >= Date.parse(at))
+  if (!Array.isArray(history)) return false
+  const asked = isRecord(taken?.value) ? taken.value['version'] : undefined
+  // The newest first, in whole seconds.
+  const updates = history.filter((one) => isRecord(one))
+  const isSince = (one: Record<string, unknown>) =>
+    Date.parse(String(one['startedTime'])) >= Math.floor(Date.parse(at) / 1000) * 1000
+  const before = updates.find((one) => !isSince(one))?.['version']
+  return updates.some(
+    (one) =>
+      isSince(one) &&
+      (asked === undefined ? minorIn(one['version']) !== minorIn(before) : one['version'] === asked),
   )
 }
+
+const minorIn = (version: unknown): string => String(version).split('.').slice(0, 2).join('.')
 
 const isEmptyList = (value: unknown): boolean => Array.isArray(value) && value.length === 0
 

@@ -7,6 +7,8 @@ import { operatorName } from './installed-components.ts'
 import type { KubeObject } from '../kube/object.ts'
 import { roleRemedy } from '../output/kvup-words.ts'
 import { valueAt } from '../kube/server-side-apply.ts'
+import { shellWord } from '../kube/shell-line.ts'
+import { onSingleLine, shorten } from '../kube/text.ts'
 
 /** One KubeVirt and the operator that looks after it. */
 export interface Installation {
@@ -234,7 +236,8 @@ export function managerOf(object: KubeObject): Manager | undefined {
 /** Whoever applies the KubeVirt has it from somewhere else: ` where Helm release virt has it from`; empty where nobody does. */
 export function placeOf(owner: Manager | undefined): string {
   if (owner?.kind !== 'helm' && owner?.kind !== 'gitops') return ''
-  return ` where ${[owner.owner ?? owner.kind, owner.name].filter(Boolean).join(' ')} has it from`
+  const name = owner.name === undefined ? [] : [shellWord(shorten(onSingleLine(owner.name)))]
+  return ` where ${[owner.owner ?? owner.kind, ...name].join(' ')} has it from`
 }
 
 /** Its operator sets back what is written to the KubeVirt, and brings its version. */

@@ -328,11 +328,12 @@ export async function closeMethodsOverride(
   const { reader, writer, journal } = cx
   const stored = await storedNow(reader, found)
   const owner = 'is' in stored ? found : stored
+  const holding = await readOwner(reader, owner)
+  const isNoted = hasNote(holding, overrideId)
+  if (isNoted) await ensureStillStored(reader, owner)
   // Where the value stays, what it was is missing without its note: that it is closed is written down first.
   if (why !== undefined) await journal.release(overrideId, why)
-  const holding = await readOwner(reader, owner)
-  if (hasNote(holding, overrideId)) {
-    await ensureStillStored(reader, owner)
+  if (isNoted) {
     await takeNoteOff(cx, owner, { isBack: why === undefined })
   }
   const { kubevirt } = owner

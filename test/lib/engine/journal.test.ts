@@ -197,6 +197,11 @@ test('a loan whose note outlives its end is open, and its end has one entry', as
   expect(await on(cluster).overrides()).toEqual([here])
   await on(cluster).release('workload-updates', 'it stays')
   expect((await on(cluster).entries()).map(({ what }) => what)).toEqual(['saved', 'closed'])
+  expect(await on(cluster).overrides()).toEqual([here])
+  const last = on(cluster)
+  expect(await last.overrides()).toEqual([here])
+  await last.release('workload-updates')
+  expect((await on(cluster).entries()).map(({ what }) => what)).toEqual(['saved', 'closed', 'restored'])
 })
 
 test('a claim of what is as it was is closed with the run that finds it so', async () => {

@@ -84,28 +84,42 @@ describe('what stays as kvup set it', () => {
   })
   const claim = { ...channel, taken: { value: 'eus-4.20', step: 'channel-4.20', applied: true as const } }
 
-  function moved(startedTime: string, annotations: Record<string, string> = {}) {
+  function moved(startedTime: string, annotations: Record<string, string> = {}, version = '4.20.1') {
     const fake = new FakeCluster()
     fake.put(ClusterVersions, {
       metadata: { ...metadata, annotations },
-      spec: { channel: 'eus-4.20' },
+      spec: { channel: 'eus-4.20', desiredUpdate: { version } },
       status: { history: [{ startedTime, version: '4.20.1' }] },
     })
     return fake
   }
 
+  const asked = (version: string) => ({
+    ...overrideOn(ClusterVersions, metadata, {
+      id: 'desired-update',
+      path: '/spec/desiredUpdate',
+      was: { present: false },
+    }),
+    taken: { value: { version }, step: 'request-4.20', applied: true as const },
+  })
+  const closed = [{ why: 'the platform has accepted a step' }]
+
   test.each([
-    [
-      'an update that began since',
-      '2026-01-01T00:05:00Z',
-      [],
-      [{ id: claim.id, why: 'the platform has accepted a step' }],
-    ],
-    ['no update since', '2025-12-31T23:59:59Z', [claim.id], []],
-  ])('a claim without its note: %s', async (_, startedTime, asked, closed) => {
-    const overrides = new Overrides(moved(startedTime).cluster().reader, namespace)
-    expect((await overrides.missing([claim])).map(({ id }) => id)).toEqual(asked)
-    expect(await overrides.over([claim])).toEqual(closed)
+    ['a step that began since', claim, '2026-01-01T00:05:00Z', [], closed],
+    ['no update since', claim, '2025-12-31T23:59:59Z', ['platform-channel'], []],
+    ['the release that was asked for has begun', asked('4.20.1'), '2026-01-01T00:00:00Z', [], closed],
+    ['another release has begun since', asked('4.20.9'), '2026-01-01T00:05:00Z', ['desired-update'], []],
+  ])('a claim without its note: %s', async (...[, one, startedTime, missing, over]) => {
+    const overrides = new Overrides(
+      moved(
+        startedTime,
+        {},
+        typeof one.taken.value === 'string' ? undefined : one.taken.value.version,
+      ).cluster().reader,
+      namespace,
+    )
+    expect((await overrides.missing([one])).map(({ id }) => id)).toEqual(missing)
+    expect(await overrides.over([one])).toMatchObject(over)
   })
 
   test.each([

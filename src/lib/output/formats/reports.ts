@@ -34,19 +34,20 @@ export interface Making {
   /** Of kvup itself. */
   version: string
   /** Leaves out what must not be forwarded. Absent: nothing is left out. */
-  redact?: () => Promise<(source: ReportSource) => ReportSource>
+  redact?: () => Promise<(source: ReportSource, names: 'hidden' | 'kept') => ReportSource>
 }
 
 /** A whole report; empty where there is nothing to say. */
 export type MakeReport = (told: Told) => string
 
 const makers: Readonly<Record<ReportFormat, (making: Making) => Promise<MakeReport>>> = {
-  async markdown() {
+  async markdown({ redact }) {
     const { reportMarkdown } = await import('../report/report-markdown.ts')
     return ({ source, view }) =>
       source === undefined
         ? ''
-        : (view?.formats?.markdown?.(source.document as unknown as Document) ?? reportMarkdown(source))
+        : (view?.formats?.markdown?.(source.document as unknown as Document) ??
+          reportMarkdown(source, { redacted: redact !== undefined }))
   },
   async html({ version, redact }) {
     const { reportPage } = await import('../report/report-page.ts')
@@ -94,7 +95,9 @@ export async function reportAnswer(
       document: { ...sanitiseDeep(seal(document, status, error)) },
       events: events as Fields[],
     }
-    return redact?.(source) ?? source
+    // What is read for a review has its names: a stand-in of a registry tells nobody whose it is.
+    const isReviewed = format === 'markdown' && kept?.view.formats?.markdown !== undefined
+    return redact?.(source, isReviewed ? 'kept' : 'hidden') ?? source
   }
   const tell = (error?: unknown) => {
     const at = now().toISOString()

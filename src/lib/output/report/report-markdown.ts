@@ -2,11 +2,14 @@ import { fenced, headed, inlineCode, markdownText } from '../text.ts'
 import { isCommand } from '../../kube/shell-line.ts'
 import { levelWords, type ReportFinding } from './report-findings.ts'
 import type { ReportSource } from './fields.ts'
-import { type Report, reportOf } from './report-model.ts'
+import { redactedText, type Report, reportOf } from './report-model.ts'
 import type { ReportTable } from './report-table.ts'
 
 /** For a ticket: what is in the page but the drawing and the VMs. Whatever is in the document stays text. */
-export function reportMarkdown(source: ReportSource): string {
+export function reportMarkdown(
+  source: ReportSource,
+  { redacted = false }: { redacted?: boolean } = {},
+): string {
   const { title, verdict, remarks, next, facts, findings, tables, changes, notes } = reportOf(source)
   const sign = { good: '✔', warning: '⚠', bad: '✖' }[verdict.is]
   return [
@@ -26,6 +29,7 @@ export function reportMarkdown(source: ReportSource): string {
     ...notes.flatMap(({ title: heading, lines, isHelp }) =>
       headed(heading, isHelp ? helpInOrder(lines) : lines.map((line) => `- ${markdownText(line)}`)),
     ),
+    ...(redacted ? ['', `> ${markdownText(redactedText)}`] : []),
   ].join('\n')
 }
 

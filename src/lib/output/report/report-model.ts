@@ -55,6 +55,10 @@ export interface Report {
   notes: readonly Note[]
 }
 
+/** What a page or a ticket lacks that may be forwarded. */
+export const redactedText =
+  'Passwords, values of environment variables, annotations, addresses and names of hosts with a domain are left out; --full has them. Names of nodes without a domain, of VMs and of namespaces are in it.'
+
 /** Everything but the table of VMs and the timeline, which only a page has. Pure. */
 export function reportOf(source: ReportSource): Report {
   const { document } = source

@@ -7,7 +7,7 @@ import { type Bar, clockText, rowsOf, type Timeline, withoutName } from './lanes
 import { Markup, markup } from './markup.ts'
 import { pageStyle } from './page-style.ts'
 import { levelWords, type ReportFinding } from './report-findings.ts'
-import { type Report, reportOf } from './report-model.ts'
+import { redactedText, type Report, reportOf } from './report-model.ts'
 import type { ReportTable } from './report-table.ts'
 import { timelineOf } from './timeline.ts'
 import { timelineSvg } from './timeline-svg.ts'
@@ -82,8 +82,6 @@ ${body}
 <footer><p>Made by kvup ${maker.version} on ${maker.at.slice(0, 19).replace('T', ' ')} UTC. ${maker.redacted ? redactedText : fullText}</p></footer>`
 }
 
-const redactedText =
-  'Passwords, values of environment variables, annotations, addresses and names of hosts with a domain are left out; --full has them. Names of nodes without a domain, of VMs and of namespaces are in it.'
 const fullText = 'Nothing was left out of it (--full): it may have passwords and names of hosts.'
 
 /** Shape and word say what the colour says. */
