@@ -16,7 +16,7 @@ const behindCanary = '-o argo-workflow     waits behind the canary until a perso
 export const former: readonly (readonly [was: string, ...now: readonly string[]])[] = [
   [
     'fleet upgrade',
-    "kvup fleet plan --contexts 'prod-*' --to VERSION -o argo-workflow     group after group, one kvup upgrade per cluster",
+    "kvup fleet plan --contexts 'prod-*' --to VERSION --to-folder plans -o argo-workflow     group after group, one kvup upgrade per cluster",
     'kvup upgrade --context CLUSTER --to VERSION     upgrades one',
   ],
   [
@@ -60,15 +60,15 @@ export const former: readonly (readonly [was: string, ...now: readonly string[]]
   ],
   [
     'workloads forecast --probe',
-    'kubectl drain NODE --ignore-daemonsets --delete-emptydir-data --dry-run=server     asks the server about each eviction',
+    'kubectl drain NODE --ignore-daemonsets --delete-emptydir-data --dry-run=server --timeout=20s     asks the server about each eviction; a VM whose eviction is denied as it triggers an evacuation would migrate',
   ],
   ['workloads forecast --score', 'kvup workloads outdated     lists the VMs that are left'],
   ['--settle', '--stable-for'],
   ['--leave-held', '--leave-paused'],
   ['--no-hold-workloads', '--no-pause-updates'],
   ['--stall-timeout', '--stalled-after'],
-  ['-o prometheus', '-o junit, -o github or -o json'],
-  ['-o sarif', '-o junit, -o github or -o json'],
+  ['-o prometheus', '-o json', 'kvup check -o junit', 'kvup check -o github'],
+  ['-o sarif', '-o json', 'kvup check -o junit', 'kvup check -o github'],
 ]
 
 /** Throws `usage` for a command, a flag or a format that kvup once had, with what does it now. To be called before the words are parsed. */

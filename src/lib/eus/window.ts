@@ -137,7 +137,7 @@ export function windowHoldsFinding({ procedure }: Pick<Override, 'procedure'>): 
   if (to === undefined) return []
   return blocker({
     id: 'window-open',
-    summary: `an EUS upgrade to ${to} has paused automatic VM updates: resumed now, VMs would migrate too early. Pools, health checks and update requests would not change`,
+    summary: `an EUS upgrade to ${to} has paused automatic VM updates: resumed now, VMs would migrate too early. Paused pools would stay paused`,
     remedy: [
       'kvup eus status      shows its progress',
       'kvup eus run      continues it, and resumes them at its end',

@@ -73,7 +73,7 @@ const endingByItself = (text: string): string =>
     .replaceAll(/\bkvup workloads migrations -w\b( {3,}\S.*)?/gu, 'kvup workloads migrations')
 
 /** `kvup history     shows it` → `kvup history     # shows it` */
-function commented(text: string): string {
+export function commented(text: string): string {
   return text.replace(/^(\S.*?\S {3,})(?![# ])/u, '$1# ')
 }
 

@@ -1,5 +1,6 @@
 import { fenced, headed, inlineCode, markdownText } from '../text.ts'
 import { isCommand } from '../../kube/shell-line.ts'
+import { commented } from '../command-line.ts'
 import { levelWords, type ReportFinding } from './report-findings.ts'
 import type { ReportSource } from './fields.ts'
 import { redactedText, type Report, reportOf } from './report-model.ts'
@@ -40,14 +41,14 @@ function helpMarkdown(lines: readonly string[]): readonly string[] {
   return [
     ...words.map((line) => `- ${markdownText(line)}`),
     ...(words.length > 0 && commands.length > 0 ? [''] : []),
-    ...(commands.length > 0 ? fenced(commands, 'sh') : []),
+    ...(commands.length > 0 ? fenced(commands.map(commented), 'sh') : []),
   ]
 }
 
 /** Each command beneath what it helps with. */
 const helpInOrder = (lines: readonly string[]): readonly string[] =>
   lines.flatMap((line) =>
-    isCommand(line) ? fenced([line], 'sh').map((one) => `  ${one}`) : [`- ${markdownText(line)}`],
+    isCommand(line) ? fenced([commented(line)], 'sh').map((one) => `  ${one}`) : [`- ${markdownText(line)}`],
   )
 
 function findingLines({ id, level, summary, remedy, reason }: ReportFinding): readonly string[] {

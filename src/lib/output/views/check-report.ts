@@ -501,8 +501,9 @@ export function checkMarkdown(document: CheckDocument): string {
   ].join('\n')
 }
 
-function section({ id, group, findings }: ReportedCheck): string[] {
-  return [`## ${group}: \`${id}\``, '', ...findings.flatMap(entry), '']
+function section({ id, group, is, findings }: ReportedCheck): string[] {
+  const told = findings.map((one) => (is === 'not-checked' ? { ...one, level: is } : one))
+  return [`## ${group}: \`${id}\``, '', ...told.flatMap(entry), '']
 }
 
 function entry({ id, level, summary, remedy, accepted, reason }: ReportedFinding): string[] {
