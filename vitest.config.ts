@@ -29,8 +29,8 @@ process.env['KVUP_SEED'] ??= execFileSync('git', ['rev-parse', 'HEAD'], { encodi
 
 export default defineConfig({
   test: {
-    // By default one core is left over, which is half of a machine with two.
-    maxWorkers: '100%',
+    // By default one core is left over, which is half of a machine with two. A third of the time of a worker is waiting for programs that it started.
+    maxWorkers: '150%',
     coverage: { provider: 'v8', include: ['src/**'], reporter: ['text-summary', 'html'] },
     projects: [
       project('unit', ['test/*.test.ts', 'test/lib/**/*.test.ts'], {
