@@ -150,6 +150,9 @@ export class Hosts {
 
 const isStandIn = (name: string): boolean => /^host-\d+$/u.test(name)
 
+/** Somewhere in a text. */
+export const hasStandIn = (text: string): boolean => /\bhost-\d/u.test(text)
+
 function walk(value: unknown, tell: (key: string, value: string) => void): void {
   if (typeof value !== 'object' || value === null) return
   for (const [key, one] of Object.entries(value)) {

@@ -1,10 +1,9 @@
-import { changedWhereVisible, isSecretName } from '../../lib/kube/http/secret-text.ts'
+import { changedWhereVisible, hidden, isSecretName } from '../../lib/kube/http/secret-text.ts'
 import { isCommand } from '../../lib/kube/shell-line.ts'
 import { redactBody } from '../../lib/kube/http/trace.ts'
+import { parseJson } from '../../lib/kube/object.ts'
 import { type Fields, fieldsOf, type ReportSource, textOf } from '../../lib/output/report/fields.ts'
-import { hostKey, Hosts } from './host-names.ts'
-
-const hidden = '<redacted>'
+import { hasStandIn, hostKey, Hosts } from './host-names.ts'
 
 /**
  * The same without what a page that is forwarded must not have: credentials, values of environment variables, annotations of people, host names and addresses. The same host is
@@ -28,7 +27,7 @@ const asTheyAre: Named = { without: (text) => text, standIn: (text) => text }
 
 /** What is typed with a stand-in in it means something else. */
 const canBeTyped = (before: unknown, after: unknown): boolean =>
-  before === after || typeof before !== 'string' || !isCommand(before) || !/\bhost-\d/u.test(String(after))
+  before === after || typeof before !== 'string' || !isCommand(before) || !hasStandIn(String(after))
 
 function redactedIn(key: string, value: unknown, hosts: Named): unknown {
   if (!Array.isArray(value) || !/^(?:next|remedy|undo|back)$/u.test(key)) return redacted(value, hosts)
@@ -62,7 +61,7 @@ function redacted(value: unknown, hosts: Named): unknown {
 /** Variables of a program: a list, a map, one of them, or any of these as a text. */
 function redactedEnv(env: unknown, hosts: Named): unknown {
   if (typeof env === 'string') {
-    const inner = jsonOf(env)
+    const inner = parseJson(env)
     return typeof inner === 'object' && inner !== null ? JSON.stringify(redactedEnv(inner, hosts)) : hidden
   }
   if (Array.isArray(env))
@@ -87,21 +86,13 @@ const withoutValue = (variable: string): string => {
 /** A patch of customizeComponents is JSON in a text; other texts tell of fields, flags and variables in words. */
 function redactedText(text: string, hosts: Named): string {
   if (/^\s*[[{]/u.test(text)) {
-    const inner = jsonOf(text)
+    const inner = parseJson(text)
     if (typeof inner === 'object' && inner !== null) {
       const left = JSON.stringify(redacted(inner, hosts))
       return left === JSON.stringify(inner) ? text : left
     }
   }
   return changedWhereVisible(text, (visible) => hosts.without(withoutValues(visible)))
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 /** A field that is private, as sentences and lines of a diff name it, and what they say behind it. */
