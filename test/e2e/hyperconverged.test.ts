@@ -78,7 +78,7 @@ describe.skipIf(crdsMissing !== undefined)('HyperConverged on the real kube-apis
     })
   })
 
-  test('hold twice by the built program, restore from elsewhere, with all that virt-operator makes of it', async () => {
+  test('pause twice by the built program, restore from elsewhere, with all that virt-operator makes of it', async () => {
     const owned = await kubeVirtItself.own()
     expect(await heldTwice(owned)).toEqual(wasHeld)
     await expectAsItWas(owned)
@@ -98,8 +98,8 @@ describe.skipIf(crdsMissing !== undefined)('HyperConverged on the real kube-apis
 
 /** By the built program, and restored by another process. */
 async function heldTwice(owned: Owned) {
-  const held = await kvup(lab, ['workloads', 'hold', '--yes'])
-  const again = await kvup(lab, ['workloads', 'hold', '--yes', '-o', 'json'])
+  const held = await kvup(lab, ['workloads', 'pause-updates', '--yes'])
+  const again = await kvup(lab, ['workloads', 'pause-updates', '--yes', '-o', 'json'])
   const between = await owned.methods()
   const restored = await kvup(lab, ['restore-settings', '--yes'])
   return { codes: [held, again, restored].map(({ code }) => code), again: JSON.parse(again.stdout), between }
@@ -153,7 +153,7 @@ function vms(owner: Owner): void {
     await expectAsItWas(owned)
   })
 
-  test('hold twice by the built program, restore from elsewhere', async () => {
+  test('pause twice by the built program, restore from elsewhere', async () => {
     expect(await heldTwice(owned)).toEqual(wasHeld)
     await expectAsItWas(owned)
   })
@@ -171,7 +171,7 @@ function vms(owner: Owner): void {
   if (next === undefined) return
   test('the CRD of the next release, with nobody who converts: nothing is written', async () => {
     await replaceCrd(lab, next)
-    const refused = await kvup(lab, ['workloads', 'hold', '--yes'])
+    const refused = await kvup(lab, ['workloads', 'pause-updates', '--yes'])
     expect(refused).toMatchObject({ code: 3 })
     expect(refused.stderr).toContain('is stored as v1beta1 and v1 and nothing converts between them now')
     expect(await loansOn(cluster)).toEqual([])
