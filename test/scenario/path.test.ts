@@ -36,6 +36,16 @@ describe('one command over several minors', () => {
     })
   })
 
+  test('at its last hop, whose steps no name of a release ends, the limits that were typed for the path still hold', async () => {
+    await play({ ...onePointFive, version: 'v1.7.4' }, async (stage) => {
+      store(stage, ...all)
+      const limits = { pauseBefore: ['apply-operator-manifest-v1.8.4'], until: 'virt-handler-v1.8.4' }
+      const before = { code: 0, documents: [{ outcome: 'stopped-before' }] }
+      expect(await along(stage, limits)).toMatchObject(before)
+      expect(stage.kubevirt.status?.observedKubeVirtVersion).toBe('v1.7.4')
+    })
+  })
+
   test('by imageTag, where a newer operator is there for all of them', async () => {
     const tagged = { ...onePointFive, version: 'v1.7.0', operator: 'v1.9.0', method: 'image-tag' } as const
     await play(tagged, async (stage) => {
