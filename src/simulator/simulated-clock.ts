@@ -10,6 +10,8 @@ interface AlarmClock extends Clock {
 
 const isAlarmClock = (clock: Clock): clock is AlarmClock => 'after' in clock
 
+const nothing = (): void => undefined
+
 /** Why a sleep was given up; a DOMException for each, with its stack, was 4 % of a simulation. */
 const enoughSlept = new Error('cancelled')
 
@@ -22,33 +24,53 @@ export function wakeAfter(clock: Clock, ms: number, wake: () => void): () => voi
 }
 
 interface Sleeper {
-  at: number
+  /** In ms since the epoch. */
+  readonly at: number
   /** Counts sleepers: of those that wake at the same time the first comes first. */
-  turn: number
+  readonly turn: number
   /** It gave up, or was woken. */
   gone: boolean
   wake: () => void
+  readonly signal: AbortSignal | undefined
   /** Rejects with the reason of the signal. */
-  giveUp: () => void
-  signal: AbortSignal | undefined
-  /** Where he went on sleeping on another clock: takes him off it. */
+  readonly giveUp: () => void
+  /** Where it went on sleeping on another clock: takes it off that. */
   leave?: () => void
 }
 
 const isBefore = (a: Sleeper, b: Sleeper): boolean => a.at < b.at || (a.at === b.at && a.turn < b.turn)
 
-/** Sleepers in a heap: to find the next one costs the logarithm of how many there are. Who gave up is left in it until he comes up, or until they are the most. */
+/** Sleepers in a heap: to find the next one costs the logarithm of how many there are. Who gave up is left in it until it comes up, or until they are the most. */
 class SleeperQueue {
   #heap: Sleeper[] = []
   #gone = 0
+  #turns = 0
 
   get size(): number {
     return this.#heap.length - this.#gone
   }
 
-  add(sleeper: Sleeper): void {
-    this.#heap.push(sleeper)
-    this.#raise(this.#heap.length - 1)
+  add(at: number, wake: () => void, signal?: AbortSignal, giveUp = nothing): Sleeper {
+    const sleeper: Sleeper = { at, turn: this.#turns++, gone: false, wake, signal, giveUp }
+    let place = this.#heap.push(sleeper) - 1
+    while (place > 0 && this.#swap((place - 1) >> 1, place)) place = (place - 1) >> 1
+    return sleeper
+  }
+
+  sleep(at: number, signal?: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const giveUp = () => {
+        if (sleeper) this.forget(sleeper)
+        reject(signal?.reason)
+      }
+      const wake = () => {
+        signal?.removeEventListener('abort', giveUp)
+        resolve()
+      }
+      const sleeper = signal?.aborted ? undefined : this.add(at, wake, signal, giveUp)
+      if (sleeper) signal?.addEventListener('abort', giveUp, { once: true })
+      else giveUp()
+    })
   }
 
   forget(sleeper: Sleeper): void {
@@ -59,16 +81,21 @@ class SleeperQueue {
     if (this.#gone > 64 && this.#gone > this.#heap.length / 2) this.#heap = this.takeAll()
   }
 
-  /** The one that wakes next. */
-  take(): Sleeper | undefined {
-    for (let next = this.#takeFirst(); next !== undefined; next = this.#takeFirst()) {
-      if (!next.gone) {
-        next.gone = true
-        return next
-      }
+  /** When the next one wakes, in ms since the epoch; `Infinity` where nobody sleeps. */
+  get next(): number {
+    for (let [first] = this.#heap; first?.gone; [first] = this.#heap) {
+      this.#takeFirst()
       this.#gone--
     }
-    return undefined
+    return this.#heap[0]?.at ?? Infinity
+  }
+
+  /** The one that wakes next, if that is not after `end`. */
+  take(end = Infinity): Sleeper | undefined {
+    if (this.size === 0 || this.next > end) return undefined
+    const next = this.#takeFirst()
+    if (next) next.gone = true
+    return next
   }
 
   /** All of them, in the order in which they wake. */
@@ -82,32 +109,17 @@ class SleeperQueue {
   #takeFirst(): Sleeper | undefined {
     const [first] = this.#heap
     const last = this.#heap.pop()
-    if (last !== undefined && last !== first) {
-      this.#heap[0] = last
-      this.#lower()
-    }
-    return first
-  }
-
-  #raise(from: number): void {
-    for (let i = from; i > 0;) {
-      const above = (i - 1) >> 1
-      if (!this.#swapUnlessOrdered(above, i)) return
-      i = above
+    if (last === undefined || last === first) return first
+    this.#heap[0] = last
+    for (let at = 0, below = 0; ; at = below) {
+      const [left, right] = [this.#heap[2 * at + 1], this.#heap[2 * at + 2]]
+      below = left && right && isBefore(right, left) ? 2 * at + 2 : 2 * at + 1
+      if (!this.#swap(at, below)) return first
     }
   }
 
-  #lower(): void {
-    for (let i = 0; ;) {
-      const [left, right] = [2 * i + 1, 2 * i + 2]
-      const [a, b] = [this.#heap[left], this.#heap[right]]
-      const earlier = a && b && isBefore(b, a) ? right : left
-      if (a === undefined || !this.#swapUnlessOrdered(i, earlier)) return
-      i = earlier
-    }
-  }
-
-  #swapUnlessOrdered(above: number, below: number): boolean {
+  /** Unless they are in order. */
+  #swap(above: number, below: number): boolean {
     const [a, b] = [this.#heap[above], this.#heap[below]]
     if (a === undefined || b === undefined || isBefore(a, b)) return false
     this.#heap[above] = b
@@ -115,8 +127,6 @@ class SleeperQueue {
     return true
   }
 }
-
-const nothing = (): void => undefined
 
 /** Calls back once everybody who can go on at this moment has done so. */
 type Turn = (then: () => void) => void
@@ -147,7 +157,6 @@ export class SimClock implements AlarmClock {
   #now: number
   readonly #turn: Turn
   readonly #sleepers = new SleeperQueue()
-  #turns = 0
   #inFlight = 0
   #activity = 0
   #pumping = false
@@ -163,39 +172,14 @@ export class SimClock implements AlarmClock {
 
   sleep(ms: number, signal?: AbortSignal): Promise<void> {
     this.#activity++
-    return new Promise((resolve, reject) => {
-      if (signal?.aborted) {
-        reject(signal.reason)
-        return
-      }
-      const giveUp = () => {
-        this.#sleepers.forget(sleeper)
-        reject(signal?.reason)
-      }
-      const wake = () => {
-        signal?.removeEventListener('abort', giveUp)
-        resolve()
-      }
-      const at = this.#now + Math.max(0, ms)
-      const sleeper: Sleeper = { at, turn: this.#turns++, gone: false, wake, giveUp, signal }
-      signal?.addEventListener('abort', giveUp, { once: true })
-      this.#sleepers.add(sleeper)
-      this.#pump()
-    })
+    const slept = this.#sleepers.sleep(this.#now + Math.max(0, ms), signal)
+    this.#pump()
+    return slept
   }
 
   after(ms: number, wake: () => void): () => void {
     this.#activity++
-    const at = this.#now + Math.max(0, ms)
-    const sleeper: Sleeper = {
-      at,
-      turn: this.#turns++,
-      gone: false,
-      wake,
-      giveUp: nothing,
-      signal: undefined,
-    }
-    this.#sleepers.add(sleeper)
+    const sleeper = this.#sleepers.add(this.#now + Math.max(0, ms), wake)
     this.#pump()
     return () => {
       this.#sleepers.forget(sleeper)
@@ -307,11 +291,6 @@ const tick = 4
 /** How far one look moves the time at most, in ms of its own: less than a Lease is renewed in. */
 const most = 4000
 
-interface SteadySleeper {
-  readonly until: number
-  readonly wake: () => void
-}
-
 /**
  * Runs `speed` times as fast as the wall, but stands still while this process is too busy to look at it: a pause of a tenth of a second
  * would be half a minute of a fast one, in which whoever shares the process with a simulated cluster loses his Lease. Who sleeps is woken
@@ -320,7 +299,7 @@ interface SteadySleeper {
 export class SteadyClock implements Clock {
   readonly #wall: Clock
   readonly #speed: number
-  #sleepers: SteadySleeper[] = []
+  readonly #sleepers = new SleeperQueue()
   #now: number
   #observed: number
   #isRunning = false
@@ -337,36 +316,15 @@ export class SteadyClock implements Clock {
   }
 
   sleep(ms: number, signal?: AbortSignal): Promise<void> {
-    return new Promise((resolve, reject) => {
-      if (signal?.aborted) {
-        reject(signal.reason)
-        return
-      }
-      const giveUp = () => {
-        this.#sleepers = this.#sleepers.filter((other) => other !== sleeper)
-        reject(signal?.reason)
-      }
-      const wake = () => {
-        signal?.removeEventListener('abort', giveUp)
-        resolve()
-      }
-      const sleeper = { until: this.#now + Math.max(0, ms), wake }
-      signal?.addEventListener('abort', giveUp, { once: true })
-      this.#add(sleeper)
-      void this.#run()
-    })
-  }
-
-  /** Behind those that wake before it or with it. */
-  #add(sleeper: SteadySleeper): void {
-    const place = this.#sleepers.findLastIndex(({ until }) => until <= sleeper.until)
-    this.#sleepers.splice(place + 1, 0, sleeper)
+    const slept = this.#sleepers.sleep(this.#now + Math.max(0, ms), signal)
+    void this.#run()
+    return slept
   }
 
   async #run(): Promise<void> {
     if (this.#isRunning) return
     this.#isRunning = true
-    while (this.#sleepers.length > 0) {
+    while (this.#sleepers.size > 0) {
       await this.#wall.sleep(tick)
       const wall = this.#wall.now().getTime()
       const passed = Math.max(0, wall - this.#observed) * this.#speed
@@ -377,11 +335,10 @@ export class SteadyClock implements Clock {
   }
 
   async #passTo(end: number): Promise<void> {
-    for (let next = this.#sleepers[0]; next && next.until <= end; next = this.#sleepers[0]) {
-      this.#sleepers.shift()
-      this.#now = Math.max(this.#now, next.until)
+    for (let next = this.#sleepers.take(end); next; next = this.#sleepers.take(end)) {
+      this.#now = Math.max(this.#now, next.at)
       next.wake()
-      if ((this.#sleepers[0]?.until ?? Infinity) > this.#now) await turn()
+      if (this.#sleepers.next > this.#now) await turn()
     }
     this.#now = Math.max(this.#now, end)
   }

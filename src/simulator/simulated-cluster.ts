@@ -1,4 +1,4 @@
-import type * as kube from './kinds.ts'
+import * as kube from './kinds.ts'
 import type { Cluster, ServerVersion } from '../lib/kube/cluster.ts'
 import type { KubeObject } from '../lib/kube/object.ts'
 import type { Clock } from '../lib/kube/clock.ts'
@@ -48,17 +48,23 @@ import {
   runJobs,
   runReplicaSets,
 } from './machinery/apps-controllers.ts'
+import { virtualMachine } from './vm-shape.ts'
 import { runNodes } from './machinery/node-lifecycle.ts'
 import { runScheduler } from './machinery/scheduler.ts'
 import { dumpStrategy } from './virt-operator/managed-objects.ts'
 import { serveMonitoring } from './openshift/openshift-objects.ts'
 
+/** A cluster in one declaration: what is in it, and what goes wrong. */
 export interface Simulation extends ClusterShape {
   clock: Clock
   /** Default: the same numbers in every run. */
   random?: () => number
+  /** What its uids are drawn from; default: the same ones in every run. */
+  seed?: number
   /** Switched on once everything is settled. */
   faults?: SimulationFaults
+  /** Switched later, in ms after that: how a fault heals. */
+  later?: readonly { after: number; faults: SimulationFaults }[]
   /** No audit log, and no managedFields of what controllers write for every VM. Default: both are there. */
   isLean?: boolean
   /** What another cluster of the same shape held: its controllers begin anew on that, as after a loss of power. Default: it is installed. */
@@ -84,49 +90,62 @@ export const restart = 20_000
 
 /** Installs KubeVirt in a new cluster, lets it settle, and hands it out. Takes milliseconds, whatever the clock. */
 export async function simulate(simulation: Simulation): Promise<SimulatedCluster> {
-  const { updatedFrom, from } = simulation
-  const time = new FastForward(simulation.clock, pastOf(simulation))
-  const { isLean = false } = simulation
-  const begun = simulation.clock.now().getTime()
+  const { clock, from, isLean = false, later = [] } = simulation
+  const time = new FastForward(clock, pastOf(simulation))
+  const begun = clock.now().getTime()
+  const drawn = simulation.seed ?? (from && begun)
   const store = new Store(time, {
     version: serverVersion(simulation),
     isLean,
-    ...(from && { seed: begun }),
+    ...(drawn !== undefined && { seed: drawn }),
   })
   for (const kind of kindsOf(simulation)) store.kinds.add(kind)
   if (from) store.adopt(from)
-  else
-    seed(
-      store,
-      initialObjects(updatedFrom === undefined ? simulation : { ...simulation, version: updatedFrom }),
-    )
+  else seed(store, ownUids(initialObjects(installed(simulation)), simulation.seed))
   const faults = new Faults<SimulationFaults>()
   const logs = new PodLogs()
-  const random = simulation.random ?? seeded(from ? begun : 1)
-  const namespace = namespaceOf(simulation)
   const life = new ControllerManager({
     as: (who) => storeCluster(store, { ...who, groups: ['system:masters'] }),
     clock: time,
-    random,
+    random: simulation.random ?? seeded(from ? begun : 1),
     faults,
     logs,
     shape: simulation,
-    namespace,
+    namespace: namespaceOf(simulation),
   })
   servePodLogs(store, logs)
   serveBehind(store, simulation, faults)
-  const updated = updatedFrom === undefined ? undefined : updateLater(simulation, { time, store })
+  const played = from ? undefined : playPast(simulation, { time, store })
   await time.arrive()
-  await updated
+  await played
   faults.set(simulation.faults ?? {})
   life.throwIfBroken()
+  const end = new AbortController()
+  for (const { after, faults: healed } of later)
+    clock.sleep(after, end.signal).then(
+      () => faults.set(healed),
+      () => undefined,
+    )
   return {
     store,
     faults,
     cluster: (options) => storeCluster(store, options),
     operatorManifest: (version) => operatorManifest(version, manifestOptions(simulation)),
-    stop: () => life.stop(),
+    stop: () => {
+      end.abort()
+      return life.stop()
+    },
   }
+}
+
+const installed = ({ updatedFrom, ...shape }: Simulation): ClusterShape =>
+  updatedFrom === undefined ? shape : { ...shape, version: updatedFrom }
+
+/** Some objects have uids and ids from the start: of a cluster with a seed of its own they are its own too. */
+function ownUids(objects: readonly KubeObject[], drawn: number | undefined): readonly KubeObject[] {
+  if (drawn === undefined) return objects
+  const own = (drawn >>> 0).toString(16).padStart(8, '0')
+  return JSON.parse(JSON.stringify(objects).replaceAll('c0ffee00-', `${own}-`)) as KubeObject[]
 }
 
 function serverVersion({ kubernetes: gitVersion = defaultKubernetes }: ClusterShape): ServerVersion {
@@ -153,45 +172,31 @@ function pastOf({ updatedFrom, olm, from }: Simulation): number {
   return updatedFrom === undefined && olm === undefined ? past : 3 * past
 }
 
-/** Once it is installed, somebody applies the manifest of its version. */
-async function updateLater(simulation: Simulation, { time, store }: { time: Clock; store: Store }) {
-  await time.sleep(past)
+/** Once it is installed, somebody applies the manifest of its version, and edits VMs that run. */
+async function playPast(simulation: Simulation, { time, store }: { time: Clock; store: Store }) {
+  const { updatedFrom, version = defaultVersion, vms } = simulation
   const { writer } = storeCluster(store, { fieldManager: 'kubectl' })
-  for (const object of operatorManifest(simulation.version ?? defaultVersion, manifestOptions(simulation))) {
-    const kind = store.kinds.ofObject(object)
-    if (kind) await writer.apply(kind, object, { force: true })
+  if (updatedFrom !== undefined) {
+    await time.sleep(past)
+    for (const object of operatorManifest(version, manifestOptions(simulation))) {
+      const kind = store.kinds.ofObject(object)
+      if (kind) await writer.apply(kind, object, { force: true })
+    }
   }
+  const edited = typeof vms === 'object' ? vms.filter((vm) => vm.edited) : []
+  if (edited.length > 0) await time.sleep(past * 0.75)
+  const change = { spec: { template: { spec: { domain: { cpu: { cores: 2 } } } } } }
+  for (const vm of edited) await writer.mergePatch(kube.Vms, virtualMachine(vm).metadata, change)
 }
 
 /** All that can go wrong in a simulated cluster, its API apart. Those of a layer that is not there do nothing. */
 export type SimulationFaults = OperatorFaults & HyperConvergedFaults & OlmFaults & OpenShiftFaults
 
 /** A cluster as the scenario wants it, settled; its faults are on, and heal when the scenario says. */
-export async function startScenario(
-  scenario: Scenario,
-  { clock, random }: { clock: Clock; random?: () => number },
-): Promise<SimulatedCluster> {
-  const simulated = await simulate({
-    clock,
-    ...scenario.cluster,
-    ...(random === undefined ? {} : { random }),
-    ...(scenario.faults === undefined ? {} : { faults: scenario.faults }),
-  })
-  const end = new AbortController()
-  for (const { after, faults } of scenario.later ?? []) {
-    clock.sleep(after, end.signal).then(
-      () => simulated.faults.set(faults),
-      () => undefined,
-    )
-  }
-  return {
-    ...simulated,
-    stop: () => {
-      end.abort()
-      return simulated.stop()
-    },
-  }
-}
+export const startScenario = (
+  { cluster, faults = {}, later = [] }: Scenario,
+  own: Pick<Simulation, 'clock' | 'seed'>,
+): Promise<SimulatedCluster> => simulate({ ...cluster, faults, later, ...own })
 
 interface World {
   /** The API as a controller reaches it. */

@@ -17,6 +17,8 @@ export interface VmShape {
   nodeSelector?: Readonly<Record<string, string>>
   /** Reason of LiveMigratable=False. */
   notMigratable?: string
+  /** It was given more cores while it ran: it needs a restart for them. */
+  edited?: true
   /**
    * How its migrations go; default: they take three seconds. `fail-once`: the first that is kept. `split`: the launcher that it has left
    * does not end.
@@ -32,10 +34,10 @@ export const outcomeAnnotations = {
 
 export function virtualMachine(shape: VmShape): VirtualMachine {
   const { name, namespace = 'demo', runStrategy = 'Always', evictionStrategy = 'LiveMigrate' } = shape
-  const { memory, nodeSelector } = shape
+  const { memory, nodeSelector, notMigratable, migration } = shape
   const annotations: Record<string, string> = {
-    ...(shape.notMigratable === undefined ? {} : { [outcomeAnnotations.notMigratable]: shape.notMigratable }),
-    ...(shape.migration === undefined ? {} : { [outcomeAnnotations.migration]: shape.migration }),
+    ...(notMigratable !== undefined && { [outcomeAnnotations.notMigratable]: notMigratable }),
+    ...(migration !== undefined && { [outcomeAnnotations.migration]: migration }),
   }
   const image = 'quay.io/kubevirt/cirros-container-disk-demo'
   return made(VirtualMachines, {

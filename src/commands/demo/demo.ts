@@ -31,13 +31,19 @@ export async function demo(cx: Context, options: DemoOptions): Promise<ExitCode>
   const scenario = chosen(options.scenario)
   const speed = speedOf(options, scenario)
   const clock = options.serve ? scaledClock(cx.clock, speed) : new SteadyClock(cx.clock, speed)
-  const cluster = await startScenario(scenario, { clock })
+  // A served cluster is one of its own: not even the same scenario has the same uids twice.
+  const seed = options.serve ? { seed: cx.clock.now().getTime() } : {}
+  const cluster = await startScenario(scenario, { clock, ...seed })
   const server = await serveSimulator(cluster.store)
   try {
     const manifest = 'upgrade' in scenario ? manifestText(cluster.operatorManifest(scenario.upgrade.to)) : ''
     if (options.serve) {
       const files = { ...filesOf(scenario), ...manifestFile(scenario, manifest) }
-      return await keepServing(cx, server.kubeconfig([], speed), { scenario, speed, files })
+      return await keepServing(cx, server.kubeconfig([], { speed, context: scenario.name }), {
+        scenario,
+        speed,
+        files,
+      })
     }
     const files = filesOf(scenario)
     const opened = await openServed(cx, server.kubeconfig(), clock)

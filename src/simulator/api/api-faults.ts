@@ -1,11 +1,10 @@
 import type { Kind, KubeObject } from '../../lib/kube/object.ts'
 import type { Clock } from '../../lib/kube/clock.ts'
 import { at, type Json, same } from './json.ts'
-import { internalError, Refusal, tooManyRequests, unauthorized } from './api-refusal.ts'
+import { internalError, Refusal, unauthorized } from './api-refusal.ts'
 import { type ApiRequest, requestOfPath } from './api-request.ts'
 import type { Admission, Store } from './store.ts'
-import type { Access, Cluster, LogOptions, Ref, ServiceCall, Where, Writer } from '../../lib/kube/cluster.ts'
-import { named } from './store-client.ts'
+import type { Cluster } from '../../lib/kube/cluster.ts'
 
 /** Which requests a fault is for; what is not said matches all. */
 interface On {
@@ -85,25 +84,28 @@ export class ApiFaults {
   }
 
   /** To be asked before a request is answered. Waits where answers are slow, throws the Refusal of a fault. */
-  async before(request: ApiRequest & { user: string }): Promise<void> {
+  async before(request: Asked & { user: string }): Promise<void> {
     const slow = this.#take('slow', request)
     if (slow) await this.clock.sleep(slow.ms)
     if (this.#take('unauthorized', request)) throw unauthorized()
     const refused = this.#take('refused', request)
-    if (refused?.status === 429) throw tooManyRequests(refused.retryAfter ?? 1)
+    if (refused?.status === 429)
+      throw new Refusal(429, 'TooManyRequests', 'Too many requests, please try again later.', {
+        details: { retryAfterSeconds: refused.retryAfter ?? 1 },
+      })
     if (refused?.status === 503)
       throw new Refusal(503, 'ServiceUnavailable', 'the server is currently unable to handle the request')
     if (refused) throw internalError('etcdserver: request timed out')
   }
 
-  #find<K extends ApiFault['is']>(is: K, request: ApiRequest & { user: string }) {
+  #find<K extends ApiFault['is']>(is: K, request: Asked & { user: string }) {
     return [...this.#left.keys()].find(
       (fault): fault is ApiFault & { is: K } =>
         fault.is === is && concerns('on' in fault ? fault.on : undefined, request),
     )
   }
 
-  #take<K extends ApiFault['is']>(is: K, request: ApiRequest & { user: string }) {
+  #take<K extends ApiFault['is']>(is: K, request: Asked & { user: string }) {
     const fault = this.#find(is, request)
     if (fault) this.#use(fault)
     return fault
@@ -149,7 +151,7 @@ export class ApiFaults {
   }
 }
 
-function concerns(on: On | undefined, { verb, kind, user }: ApiRequest & { user: string }): boolean {
+function concerns(on: On | undefined, { verb, kind, user }: Asked & { user: string }): boolean {
   if (!on) return true
   return (
     (on.verb === undefined || on.verb === verb) &&
@@ -169,80 +171,53 @@ const webhookRefuses = ({ webhook, message }: ApiFault & { is: 'webhook-refuses'
 
 /** The cluster as it is seen through an API server with faults: slow, 401, 429 and 5xx before the request is done. */
 export function withFaults(cluster: Cluster, faults: ApiFaults, user = 'kubernetes-admin'): Cluster {
-  const { reader, reviewer } = cluster
-  const through = async <T>(request: ApiRequest, call: () => Promise<T>): Promise<T> => {
-    await faults.before({ ...request, user })
-    return call()
-  }
-  const faulty = {
-    reader: {
-      get: (kind, ref) => through({ verb: 'get', kind, ...named(ref) }, () => reader.get(kind, ref)),
-      list: (kind, where = {}) =>
-        through({ verb: 'list', kind, namespace: where.namespace }, () => reader.list(kind, where)),
-      async *pages<T extends KubeObject>(kind: Kind<T>, where: Where = {}) {
-        await faults.before({ verb: 'list', kind, namespace: where.namespace, user })
-        yield* reader.pages(kind, where)
+  const before = (name: string, args: readonly unknown[]) => faults.before({ ...requestOf(name, args), user })
+  const through = <T extends object>(part: T): T =>
+    new Proxy(part, {
+      get(_, name) {
+        const method: unknown = Reflect.get(part, name)
+        if (name === 'dryRun') return through(method as object)
+        if (typeof method !== 'function' || name === 'watch') return method
+        if (name === 'pages')
+          return async function* (...args: readonly unknown[]) {
+            await before('list', args)
+            yield* Reflect.apply(method, part, args) as AsyncIterable<unknown>
+          }
+        return async (...args: readonly unknown[]) => {
+          await before(String(name), args)
+          return Reflect.apply(method, part, args) as unknown
+        }
       },
-      watch: (kind, where, signal) => reader.watch(kind, where, signal),
-      versions: (group) => through(discovery, () => reader.versions(group)),
-      version: () => through(discovery, () => reader.version()),
-      log: (pod: Ref, options?: LogOptions) =>
-        through({ verb: 'get', kind: pods, ...named(pod) }, () => reader.log(pod, options)),
-      ...(reader.askService && {
-        askService: (call: ServiceCall) => askThrough(through, { reader, call }),
-      }),
-    },
-    writer: writerThrough(cluster.writer, through),
-    reviewer: {
-      can: (access: Access) => through({ verb: 'create', kind: reviews }, () => reviewer.can(access)),
-      whoAmI: () => through({ verb: 'create', kind: reviews }, () => reviewer.whoAmI()),
-      dryRun: writerThrough(reviewer.dryRun, through),
-    },
-  } satisfies Cluster
-  const askOnce = cluster.askOnce?.bind(cluster)
-  if (askOnce === undefined) return faulty
+    })
+  const once = cluster.askOnce?.bind(cluster)
   return {
-    ...faulty,
-    askOnce: (ms) => ({
-      get: (kind, ref) => faulty.reader.get(kind, ref),
-      pages: (kind, where) => faulty.reader.pages(kind, where),
-      dryRun: faulty.reviewer.dryRun,
-      path: (path) => through(requestOfPath(path), () => askOnce(ms).path(path)),
-    }),
+    reader: through(cluster.reader),
+    writer: through(cluster.writer),
+    reviewer: through(cluster.reviewer),
+    ...(once && { askOnce: (ms) => through(once(ms)) }),
   }
 }
 
-const services = { apiVersion: 'v1', plural: 'services' }
-
-async function askThrough(
-  through: Through,
-  { reader, call }: { reader: Cluster['reader']; call: ServiceCall },
-): Promise<string> {
-  const asked = { verb: 'get', kind: services, ...named(call.service), subresource: 'proxy' }
-  return through(asked, async () => (await reader.askService?.(call)) ?? '')
+type Asked = Pick<ApiRequest, 'verb' | 'kind'>
+const of = (verb: string, plural: string): Asked => ({ verb, kind: { apiVersion: 'v1', plural } })
+const verbs: Readonly<Record<string, string>> = {
+  mergePatch: 'patch',
+  jsonPatch: 'patch',
+  apply: 'patch',
+  subresource: 'create',
+}
+/** Calls that do not begin with the kind that they are about. */
+const others: Readonly<Record<string, Asked>> = {
+  log: of('get', 'pods'),
+  askService: of('get', 'services'),
+  can: of('create', 'selfsubjectaccessreviews'),
+  whoAmI: of('create', 'selfsubjectaccessreviews'),
+  version: of('get', ''),
+  versions: of('get', ''),
 }
 
-const discovery: ApiRequest = { verb: 'get', kind: { apiVersion: 'v1', plural: '' } }
-const pods = { apiVersion: 'v1', plural: 'pods' }
-const reviews = { apiVersion: 'authorization.k8s.io/v1', plural: 'selfsubjectaccessreviews' }
-
-type Through = <T>(request: ApiRequest, call: () => Promise<T>) => Promise<T>
-
-const writerThrough = (writer: Writer, through: Through): Writer => ({
-  create: (kind, object) =>
-    through({ verb: 'create', kind, namespace: object.metadata.namespace }, () =>
-      writer.create(kind, object),
-    ),
-  mergePatch: (kind, ref, change, on) =>
-    through({ verb: 'patch', kind, ...named(ref) }, () => writer.mergePatch(kind, ref, change, on)),
-  jsonPatch: (kind, ref, operations, on) =>
-    through({ verb: 'patch', kind, ...named(ref) }, () => writer.jsonPatch(kind, ref, operations, on)),
-  apply: (kind, object, options) =>
-    through({ verb: 'patch', kind, name: object.metadata.name }, () => writer.apply(kind, object, options)),
-  delete: (kind, ref, only) =>
-    through({ verb: 'delete', kind, ...named(ref) }, () => writer.delete(kind, ref, only)),
-  subresource: (kind, ref, call) =>
-    through({ verb: 'create', kind, ...named(ref), subresource: call.name }, () =>
-      writer.subresource(kind, ref, call),
-    ),
-})
+/** What a call of a Reader, Writer or Reviewer asks the API server for. */
+function requestOf(name: string, [first]: readonly unknown[]): Asked {
+  if (name === 'path') return requestOfPath(String(first))
+  return others[name] ?? { verb: verbs[name] ?? name, kind: first as Kind }
+}

@@ -1,6 +1,6 @@
-import type { KubeObject } from '../../lib/kube/object.ts'
+import type { KubeObject, OwnerReference } from '../../lib/kube/object.ts'
 import { type SimKind, storageKey, versionOf } from './kinds/sim-kind.ts'
-import { notFound, tooOld } from './api-refusal.ts'
+import { notFound, Refusal } from './api-refusal.ts'
 import { frozen } from './json.ts'
 
 export interface ObjectRef {
@@ -36,10 +36,11 @@ class Entries {
     return this.#all.size
   }
 
-  add(entry: Entry): void {
-    if (this.#all.has(entry)) return
+  add(entry: Entry): this {
+    if (this.#all.has(entry)) return this
     this.#all.add(entry)
     if (this.#sorted) (this.#came ??= new Set()).add(entry)
+    return this
   }
 
   delete(entry: Entry): void {
@@ -66,7 +67,48 @@ class Entries {
   }
 }
 
-type Groups = Map<string, Entries>
+/** Entries by what their objects say in one place: a namespace, a label, the uids of owners. */
+class Index {
+  readonly #groups = new Map<string, Entries>()
+  readonly #place: (object: KubeObject) => Indexed
+
+  constructor(place: (object: KubeObject) => Indexed) {
+    this.#place = place
+  }
+
+  /** Undefined: it was not there before, or goes. */
+  move(entry: Entry, before: KubeObject | undefined, now: KubeObject | undefined): void {
+    const [from, to] = [before && this.#place(before), now && this.#place(now)]
+    if (from === to) return
+    const groups = groupsOf(to)
+    for (const group of groupsOf(from)) {
+      if (groups.includes(group)) continue
+      const entries = this.#groups.get(group)
+      entries?.delete(entry)
+      if (entries?.size === 0) this.#groups.delete(group)
+    }
+    for (const group of groups) {
+      const entries = this.#groups.get(group)
+      if (entries) entries.add(entry)
+      else this.#groups.set(group, new Entries().add(entry))
+    }
+  }
+
+  get(group: string): Entries {
+    return this.#groups.get(group) ?? none
+  }
+
+  every(): Entries {
+    const all = new Entries()
+    for (const entries of this.#groups.values()) for (const entry of entries) all.add(entry)
+    return all
+  }
+}
+
+type Indexed = string | readonly OwnerReference[] | undefined
+
+const groupsOf = (place: Indexed): readonly string[] =>
+  typeof place === 'string' ? [place] : (place?.map(({ uid }) => uid) ?? [])
 
 /** The stored objects of one kind by name, with what lists of a part of them need. */
 class Shelf {
@@ -74,9 +116,9 @@ class Shelf {
   /** By namespace and name: together they would have to be made one text each time. */
   readonly #entries = new Map<string, Map<string, Entry>>()
   readonly #all = new Entries()
-  readonly #byNamespace: Groups = new Map()
-  readonly #byLabel = new Map<string, Groups>()
-  readonly #byOwner: Groups = new Map()
+  readonly #byNamespace = new Index(({ metadata }) => metadata.namespace ?? '')
+  readonly #byOwner = new Index(({ metadata }) => metadata.ownerReferences)
+  readonly #byLabel = new Map<string, Index>()
 
   constructor(isNamespaced: boolean) {
     this.#isNamespaced = isNamespaced
@@ -91,37 +133,15 @@ class Shelf {
     const before = known?.object
     const entry = known ?? this.#place(object)
     entry.object = object
-    if (!before) {
-      this.#all.add(entry)
-      file(this.#byNamespace, object.metadata.namespace ?? '', entry)
-    }
-    for (const [label, values] of this.#byLabel) {
-      const [old, now] = [before?.metadata.labels?.[label], object.metadata.labels?.[label]]
-      if (old === now) continue
-      if (old !== undefined) unfile(values, old, entry)
-      if (now !== undefined) file(values, now, entry)
-    }
-    if (before?.metadata.ownerReferences !== object.metadata.ownerReferences)
-      this.#own(entry, ownersOf(before), ownersOf(object))
-  }
-
-  #own(entry: Entry, before: readonly string[], owners: readonly string[]): void {
-    for (const uid of before) if (!owners.includes(uid)) unfile(this.#byOwner, uid, entry)
-    for (const uid of owners) file(this.#byOwner, uid, entry)
+    this.#move(entry, before, object)
   }
 
   drop(ref: ObjectRef): void {
     const entry = this.#find(ref)
     if (!entry) return
-    const { metadata } = entry.object
     this.#entries.get(this.#group(ref))?.delete(ref.name)
     this.#all.delete(entry)
-    unfile(this.#byNamespace, metadata.namespace ?? '', entry)
-    for (const [label, values] of this.#byLabel) {
-      const value = metadata.labels?.[label]
-      if (value !== undefined) unfile(values, value, entry)
-    }
-    for (const uid of ownersOf(entry.object)) unfile(this.#byOwner, uid, entry)
+    this.#move(entry, entry.object, undefined)
   }
 
   all(): KubeObject[] {
@@ -129,23 +149,28 @@ class Shelf {
   }
 
   of(uid: string): KubeObject[] {
-    return Array.from(this.#byOwner.get(uid) ?? none, objectOf)
+    return Array.from(this.#byOwner.get(uid), objectOf)
   }
 
   in(namespace: string): KubeObject[] {
-    return Array.from(this.#byNamespace.get(namespace) ?? none, objectOf)
+    return Array.from(this.#byNamespace.get(namespace), objectOf)
   }
 
   /** In the order of namespace and name. */
   ordered({ namespace, label }: Narrowing): KubeObject[] {
     const here = namespace === undefined ? this.#all : this.#byNamespace.get(namespace)
-    if (!here) return []
     if (label && here.size > fewest) {
-      const values = this.#byLabel.get(label.key) ?? this.#index(label.key)
-      const labelled = label.value === undefined ? every(values) : (values.get(label.value) ?? none)
+      const index = this.#byLabel.get(label.key) ?? this.#index(label.key)
+      const labelled = label.value === undefined ? index.every() : index.get(label.value)
       if (labelled.size < here.size) return labelled.sorted().map(objectOf)
     }
     return here.sorted().map(objectOf)
+  }
+
+  #move(entry: Entry, before: KubeObject | undefined, now: KubeObject | undefined): void {
+    this.#byNamespace.move(entry, before, now)
+    this.#byOwner.move(entry, before, now)
+    for (const index of this.#byLabel.values()) index.move(entry, before, now)
   }
 
   #group({ namespace }: ObjectRef): string {
@@ -163,17 +188,15 @@ class Shelf {
     const names = this.#entries.get(group)
     if (names) names.set(name, entry)
     else this.#entries.set(group, new Map([[name, entry]]))
+    this.#all.add(entry)
     return entry
   }
 
-  #index(label: string): Groups {
-    const values: Groups = new Map()
-    this.#byLabel.set(label, values)
-    for (const entry of this.#all) {
-      const value = entry.object.metadata.labels?.[label]
-      if (value !== undefined) file(values, value, entry)
-    }
-    return values
+  #index(label: string): Index {
+    const index = new Index(({ metadata }) => metadata.labels?.[label])
+    this.#byLabel.set(label, index)
+    for (const entry of this.#all) index.move(entry, undefined, entry.object)
+    return index
   }
 }
 
@@ -182,26 +205,6 @@ const none = new Entries()
 const fewest = 8
 
 const objectOf = ({ object }: Entry): KubeObject => object
-const ownersOf = (object: KubeObject | undefined): readonly string[] =>
-  object?.metadata.ownerReferences?.map(({ uid }) => uid) ?? []
-
-function every(groups: Groups): Entries {
-  const all = new Entries()
-  for (const entries of groups.values()) for (const entry of entries) all.add(entry)
-  return all
-}
-
-function file(groups: Groups, group: string, entry: Entry): void {
-  let known = groups.get(group)
-  if (!known) groups.set(group, (known = new Entries()))
-  known.add(entry)
-}
-
-function unfile(groups: Groups, group: string, entry: Entry): void {
-  const known = groups.get(group)
-  known?.delete(entry)
-  if (known?.size === 0) groups.delete(group)
-}
 
 /** The stored objects, frozen, and the one counter behind every resourceVersion. */
 export class ObjectTable {
@@ -258,7 +261,7 @@ export class ObjectTable {
   keep(kind: SimKind, object: KubeObject, isOpen = false): KubeObject {
     const shelf = this.#shelf(kind)
     const before = shelf.find(object.metadata)
-    const metadata = { ...object.metadata, resourceVersion: this.advance() }
+    const metadata = { ...object.metadata, resourceVersion: this.#advance() }
     if (metadata.managedFields?.length === 0) delete metadata.managedFields
     const kept = isOpen ? Object.freeze({ ...object, metadata }) : frozen({ ...object, metadata })
     shelf.keep(kept)
@@ -270,21 +273,16 @@ export class ObjectTable {
   drop(kind: SimKind, before: KubeObject): KubeObject {
     this.#shelf(kind).drop(before.metadata)
     this.#uids.delete(before.metadata.uid ?? '')
-    const gone = frozen({ ...before, metadata: { ...before.metadata, resourceVersion: this.advance() } })
+    const gone = frozen({ ...before, metadata: { ...before.metadata, resourceVersion: this.#advance() } })
     this.#record('DELETED', kind, gone, before)
     return gone
   }
 
-  advance(): string {
+  #advance(): string {
     return String(++this.#revision)
   }
 
-  #record(
-    type: 'ADDED' | 'MODIFIED' | 'DELETED',
-    kind: SimKind,
-    object: KubeObject,
-    before: KubeObject | undefined,
-  ): void {
+  #record(type: StoreEvent['type'], kind: SimKind, object: KubeObject, before: KubeObject | undefined): void {
     this.history.record({ type, resource: storageKey(kind), object, before, revision: this.#revision })
   }
 
@@ -296,13 +294,6 @@ export class ObjectTable {
     this.#shelves.set(key, made)
     return made
   }
-}
-
-/** The object as it reads in the version that was asked for; nothing is converted but its name. */
-function asVersion(object: KubeObject, apiVersion: string): KubeObject {
-  if (object.apiVersion === apiVersion || versionOf(object.apiVersion) === versionOf(apiVersion))
-    return object
-  return Object.freeze({ ...object, apiVersion })
 }
 
 /** One change of one object. `before` is what it was, for watchers whose selector it leaves. */
@@ -318,7 +309,7 @@ type Listener = (event: StoreEvent) => void
 
 /** The last changes of each resource, for watches that resume, and who listens now. */
 export class History {
-  readonly #rings = new Map<string, StoreEvent[]>()
+  readonly #events = new Map<string, StoreEvent[]>()
   readonly #forgotten = new Map<string, number>()
   readonly #listeners = new Map<string, Set<Listener>>()
   readonly #limit: number
@@ -334,20 +325,21 @@ export class History {
 
   /** Twice as many as are told again are kept before the older half goes at once: one at a time would move all the others each time. */
   #remember(event: StoreEvent): void {
-    const known = this.#rings.get(event.resource)
+    const known = this.#events.get(event.resource)
     if (known) known.push(event)
-    const ring = known ?? [event]
-    if (!known) this.#rings.set(event.resource, ring)
-    const gone = ring[ring.length - 1 - this.#limit]
+    const events = known ?? [event]
+    if (!known) this.#events.set(event.resource, events)
+    const gone = events[events.length - 1 - this.#limit]
     if (gone) this.#forgotten.set(event.resource, gone.revision)
-    if (ring.length > 2 * this.#limit) ring.splice(0, ring.length - this.#limit)
+    if (events.length > 2 * this.#limit) events.splice(0, events.length - this.#limit)
   }
 
   /** What happened after that revision. Throws 410 when that is no longer known. */
   since(resource: string, revision: number): readonly StoreEvent[] {
     const oldest = this.#forgotten.get(resource) ?? 0
-    if (revision < oldest) throw tooOld(revision, oldest)
-    return (this.#rings.get(resource) ?? []).filter((e) => e.revision > revision)
+    if (revision < oldest)
+      throw new Refusal(410, 'Expired', `too old resource version: ${revision} (${oldest})`)
+    return (this.#events.get(resource) ?? []).filter((e) => e.revision > revision)
   }
 
   listen(resource: string, listener: Listener): () => void {
@@ -358,15 +350,10 @@ export class History {
   }
 }
 
-/** The object as it reads in the version that was asked for. */
-export const told = ({ versioning }: SimKind, object: KubeObject, apiVersion: string): KubeObject =>
-  versioning ? versioning.read(object, apiVersion) : asVersion(object, apiVersion)
-
-/** What is written, as it is to be stored. */
-export const accepted = ({ versioning }: SimKind, given: KubeObject, apiVersion: string): KubeObject =>
-  versioning ? versioning.accept(given, apiVersion) : given
-
-/** What was stored while another version was the stored one, as it is stored from now on. */
-export function inStoredVersion<T extends KubeObject | undefined>(kind: SimKind, object: T): T | KubeObject {
-  return object === undefined ? object : told(kind, object, kind.apiVersion)
+/** The object as it reads in that version; where a kind says nothing else, nothing is converted but its name. */
+export function inVersion({ versioning }: SimKind, object: KubeObject, apiVersion: string): KubeObject {
+  if (versioning) return versioning.read(object, apiVersion)
+  if (object.apiVersion === apiVersion || versionOf(object.apiVersion) === versionOf(apiVersion))
+    return object
+  return Object.freeze({ ...object, apiVersion })
 }

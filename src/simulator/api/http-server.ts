@@ -1,14 +1,11 @@
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Clock } from '../../lib/kube/clock.ts'
-import type { ApiFaults } from './api-faults.ts'
-import type { Store } from './store.ts'
 import { paceExtension } from '../../lib/kube/http/kubeconfig.ts'
-import { randomUUID } from 'node:crypto'
-import { actedOn } from '../../lib/kube/object.ts'
-import { nameSelected } from './list-options.ts'
-import { patchTypes } from './patch.ts'
+import type { ApiFaults } from './api-faults.ts'
+import { forbiddenTo, unauthorized } from './api-refusal.ts'
 import {
   admin,
   type ApiRequest,
@@ -18,33 +15,34 @@ import {
   perform,
   requestOfPath,
 } from './api-request.ts'
-import { accessPart } from './subresources.ts'
-import {
-  type Answer,
-  bodyOf,
-  type Exchange,
-  failure,
-  flag,
-  isDryRun,
-  ok,
-  type ResourceRoute,
-  resourceRoute,
-} from './http/exchange.ts'
 import { discovery, openApi } from './http/discovery.ts'
+import { type Answer, type Exchange, exchangeOf, failure, flag, ok, urlOf } from './http/exchange.ts'
 import { answerResource, watch } from './http/resource-requests.ts'
-import { forbiddenTo, unauthorized } from './api-refusal.ts'
+import { nameSelected } from './list-options.ts'
+import type { Store } from './store.ts'
+import { accessPart } from './subresources.ts'
 
 export interface Simulator {
   readonly url: string
-  readonly port: number
-  /** With a context for every user that is named, besides the admin's; `speed`: that of its time, where those who ask are to know. */
-  kubeconfig(users?: readonly string[], speed?: number): string
+  /** With a context for every user that is named, besides the admin's. */
+  kubeconfig(users?: readonly string[], named?: KubeconfigNames): string
   /** Cuts every connection. */
   close(): Promise<void>
 }
 
+interface KubeconfigNames {
+  /** Of its time, where those who ask are to know; default 1. */
+  speed?: number
+  /** Of the cluster and of the admin's context; default `sim`. */
+  context?: string
+}
+
+interface Front {
+  readonly store: Store
+  readonly faults: ApiFaults | undefined
+}
+
 interface Serving {
-  port?: number
   faults?: ApiFaults
   /** What its answers say the time is. Default: the store's; another one where that runs faster than those who ask know. */
   clock?: Pick<Clock, 'now'>
@@ -53,7 +51,7 @@ interface Serving {
 /** Puts a store on the wire: plain HTTP on loopback, good enough for kubectl. Time is the store's clock. */
 export async function serveSimulator(
   store: Store,
-  { port = 0, faults, clock = store.clock }: Serving = {},
+  { faults, clock = store.clock }: Serving = {},
 ): Promise<Simulator> {
   const server = createServer((request, response) => {
     // Node would say its own time.
@@ -61,14 +59,13 @@ export async function serveSimulator(
     response.setHeader('date', clock.now().toUTCString())
     void attend({ store, faults }, request, response)
   })
-  server.listen(port, '127.0.0.1')
+  server.listen(0, '127.0.0.1')
   await once(server, 'listening')
-  const { port: listening } = server.address() as AddressInfo
-  const url = `http://127.0.0.1:${listening}`
+  const { port } = server.address() as AddressInfo
+  const url = `http://127.0.0.1:${port}`
   return {
     url,
-    port: listening,
-    kubeconfig: (users, speed) => kubeconfig(url, users, speed),
+    kubeconfig: (users, named) => kubeconfig(url, users, named),
     async close() {
       server.close()
       server.closeAllConnections()
@@ -82,44 +79,48 @@ export async function serveSimulator(
  * adds a context of the same name for each. Over plain HTTP kubectl sends no token, hence `as`. Where time runs at another pace than the wall's, it says so to kvup, in a
  * place that is for such things and that kubectl passes over.
  */
-function kubeconfig(url: string, users: readonly string[] = [], speed = 1): string {
-  const names = ['admin', ...users]
-  return JSON.stringify(
-    {
-      apiVersion: 'v1',
-      kind: 'Config',
-      clusters: [
-        { name: 'sim', cluster: { server: url, 'insecure-skip-tls-verify': true, ...paced(speed) } },
-      ],
-      users: [
-        { name: 'admin', user: {} },
-        ...users.map((name) => ({ name, user: { token: `sim-${name}`, as: name } })),
-      ],
-      contexts: names.map((name) => ({
-        name: name === 'admin' ? 'sim' : name,
-        context: { cluster: 'sim', user: name },
-      })),
-      'current-context': 'sim',
-    },
-    undefined,
-    2,
-  )
-}
-
-const paced = (speed: number) =>
-  speed === 1 ? {} : { extensions: [{ name: paceExtension, extension: { speed } }] }
-
-interface Front {
-  readonly store: Store
-  readonly faults: ApiFaults | undefined
+function kubeconfig(
+  server: string,
+  users: readonly string[] = [],
+  { speed = 1, context = 'sim' }: KubeconfigNames = {},
+): string {
+  const pace = speed === 1 ? {} : { extensions: [{ name: paceExtension, extension: { speed } }] }
+  const admins = context === 'sim' ? 'admin' : `${context}-admin`
+  const config = {
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [{ name: context, cluster: { server, 'insecure-skip-tls-verify': true, ...pace } }],
+    users: [
+      { name: admins, user: {} },
+      ...users.map((name) => ({ name, user: { token: `sim-${name}`, as: name } })),
+    ],
+    contexts: [
+      { name: context, context: { cluster: context, user: admins } },
+      ...users.map((name) => ({ name, context: { cluster: context, user: name } })),
+    ],
+    'current-context': context,
+  }
+  return JSON.stringify(config, undefined, 2)
 }
 
 async function attend(front: Front, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { store, faults } = front
   try {
-    const caller = callerOf(front.store, request.headers)
-    const exchange = await exchangeOf(front.store, request, caller)
-    if (!exchange) send(response, await about(front, request, caller))
-    else await attendResource(front, exchange, response)
+    const caller = callerOf(store, request.headers)
+    const exchange = await exchangeOf(store, request, caller)
+    if (!exchange) {
+      send(response, await about(front, request, caller))
+      return
+    }
+    const asked = requestOf(exchange)
+    await faults?.before({ ...asked, user: caller.user })
+    if (exchange.method === 'GET' && flag(exchange.query, 'watch'))
+      await watch({ store, exchange, response }, asked)
+    else
+      send(
+        response,
+        perform(store, caller, asked, () => answerResource(store, exchange)),
+      )
   } catch (error) {
     if (response.headersSent) response.destroy()
     else send(response, failure(error))
@@ -127,55 +128,30 @@ async function attend(front: Front, request: IncomingMessage, response: ServerRe
 }
 
 function send(response: ServerResponse, { status, body, type, headers }: Answer): void {
-  const plain = typeof body === 'string'
+  const isPlain = typeof body === 'string'
   response.writeHead(status, {
-    'content-type': type ?? (plain ? 'text/plain' : 'application/json'),
+    'content-type': type ?? (isPlain ? 'text/plain' : 'application/json'),
     'audit-id': randomUUID(),
     ...headers,
   })
-  response.end(plain ? body : JSON.stringify(body))
-}
-
-/** Undefined for a path that is no resource which is served. */
-async function exchangeOf(store: Store, request: IncomingMessage, caller: Caller) {
-  const { pathname, searchParams: query } = urlOf(request)
-  const body = await bodyOf(request)
-  const route = resourceRoute(pathname)
-  const kind = route && store.kinds.find(route.subresource === undefined ? route : actedOn(route))
-  if (!route || !kind) return undefined
-  const { accept, 'content-type': type = '' } = request.headers
-  const patchType = patchTypes[type.split(';')[0] ?? '']
-  return { method: request.method ?? 'GET', route, kind, query, accept, patchType, body, caller }
-}
-
-const urlOf = ({ url = '/' }: IncomingMessage): URL => new URL(url, 'http://simulator')
-
-async function attendResource({ store, faults }: Front, exchange: Exchange, response: ServerResponse) {
-  const { caller, method, query } = exchange
-  const asked = requestOf(exchange)
-  await faults?.before({ ...asked, user: caller.user })
-  if (method === 'GET' && flag(query, 'watch')) await watch({ store, exchange, response }, asked)
-  else
-    send(
-      response,
-      perform(store, caller, asked, () => answerResource(store, exchange)),
-    )
+  response.end(isPlain ? body : JSON.stringify(body))
 }
 
 /** Version, health, discovery and OpenAPI. */
 async function about({ store, faults }: Front, request: IncomingMessage, caller: Caller): Promise<Answer> {
   const { pathname } = urlOf(request)
-  const { user } = caller
-  if (store.aggregated.has(pathname)) {
-    await faults?.before({ ...requestOfPath(pathname), user })
-    return ok(askAggregated(store, caller, pathname) ?? {})
-  }
-  await faults?.before({ verb: 'get', kind: { apiVersion: 'v1', plural: '' }, user })
-  const answer =
+  const isAggregated = store.aggregated.has(pathname)
+  const asked = isAggregated
+    ? requestOfPath(pathname)
+    : { verb: 'get', kind: { apiVersion: 'v1', plural: '' } }
+  await faults?.before({ ...asked, user: caller.user })
+  if (isAggregated) return ok(askAggregated(store, caller, pathname) ?? {})
+  return (
     wellKnown(store, pathname) ??
     discovery(store, pathname, request.headers.accept) ??
-    openApi(store, pathname)
-  return answer ?? nowhere(pathname)
+    openApi(store, pathname) ??
+    nowhere(pathname)
+  )
 }
 
 /** Plain text: what nothing serves has nobody who would make a Status. virt-api takes it for a missing login (lab "Seen with workloads" 13). */
@@ -192,28 +168,25 @@ const verbs: Readonly<Record<string, string>> = {
   DELETE: 'delete',
 }
 
-function requestOf(exchange: Exchange): ApiRequest {
-  const { method, route, query } = exchange
+function requestOf({ method, route, query, write: { dryRun } }: Exchange): ApiRequest {
   const { namespace } = route
-  const subresource = accessPart(route.subresource)
-  const verb = verbOf(method, route, query)
   const name = route.name ?? nameSelected(query.get('fieldSelector') ?? undefined)
-  return { verb, kind: route, namespace, name, subresource, dryRun: isDryRun(exchange) }
+  const subresource = accessPart(route.subresource)
+  return { verb: verbOf(method, route.name, query), kind: route, namespace, name, subresource, dryRun }
 }
 
-function verbOf(method: string, route: ResourceRoute, query: URLSearchParams): string {
-  if (method === 'GET') return route.name !== undefined ? 'get' : flag(query, 'watch') ? 'watch' : 'list'
-  return method === 'DELETE' && route.name === undefined ? 'deletecollection' : (verbs[method] ?? 'get')
+function verbOf(method: string, name: string | undefined, query: URLSearchParams): string {
+  if (method === 'GET') return name !== undefined ? 'get' : flag(query, 'watch') ? 'watch' : 'list'
+  return method === 'DELETE' && name === undefined ? 'deletecollection' : (verbs[method] ?? 'get')
 }
 
-function wellKnown(store: Store, path: string): Answer | undefined {
+function wellKnown({ version }: Store, path: string): Answer | undefined {
   if (['/readyz', '/livez', '/healthz'].includes(path)) return ok('ok')
   if (path !== '/version') return undefined
+  const build = { gitCommit: 'simulated', gitTreeState: 'clean', buildDate: '2026-01-01T00:00:00Z' }
   return ok({
-    ...store.version,
-    gitCommit: 'simulated',
-    gitTreeState: 'clean',
-    buildDate: '2026-01-01T00:00:00Z',
+    ...version,
+    ...build,
     goVersion: 'simulated',
     compiler: 'simulated',
     platform: 'linux/amd64',
@@ -227,16 +200,16 @@ function wellKnown(store: Store, path: string): Answer | undefined {
 function callerOf(store: Store, headers: IncomingHttpHeaders): Caller {
   const userAgent = headers['user-agent'] ?? ''
   const real = { ...byToken(headers.authorization), userAgent }
-  const wanted = one(headers['impersonate-user'])
+  const [wanted] = listed(headers['impersonate-user'])
   if (wanted === undefined || wanted === real.user) return real
   const access = { verb: 'impersonate', group: '', resource: 'users', name: wanted }
-  if (!decide(store, real, access).allowed)
-    throw forbiddenTo(
-      { apiVersion: 'v1', plural: 'users' },
-      wanted,
-      `User "${real.user}" cannot impersonate resource "users" in API group "" at the cluster scope`,
-    )
-  return { ...userCalled(wanted, many(headers['impersonate-group'])), userAgent }
+  if (decide(store, real, access).allowed)
+    return { ...userCalled(wanted, listed(headers['impersonate-group'])), userAgent }
+  throw forbiddenTo(
+    { apiVersion: 'v1', plural: 'users' },
+    wanted,
+    `User "${real.user}" cannot impersonate resource "users" in API group "" at the cluster scope`,
+  )
 }
 
 function byToken(authorization: string | undefined): Caller {
@@ -253,8 +226,5 @@ function userCalled(user: string, groups: readonly string[] = []): Caller {
   return { user, groups: [...groups, ...accounts, 'system:authenticated'], userAgent: '' }
 }
 
-const one = (header: string | string[] | undefined): string | undefined =>
-  Array.isArray(header) ? header[0] : header
-
-const many = (header: string | string[] | undefined): string[] =>
+const listed = (header: string | string[] | undefined): string[] =>
   (Array.isArray(header) ? header : (header ?? '').split(',')).map((g) => g.trim()).filter((g) => g !== '')

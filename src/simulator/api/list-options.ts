@@ -1,6 +1,6 @@
 import { type KubeObject, type LabelTest, parseLabels } from '../../lib/kube/object.ts'
 import { at } from './json.ts'
-import { badRequest, expiredToken } from './api-refusal.ts'
+import { badRequest, Refusal } from './api-refusal.ts'
 import type { SimKind } from './kinds/sim-kind.ts'
 import type { StoreEvent } from './etcd.ts'
 import type { Listing } from './store.ts'
@@ -8,16 +8,11 @@ import type { Listing } from './store.ts'
 type FieldTest = (object: KubeObject) => boolean
 
 const everywhere = new Set(['metadata.name', 'metadata.namespace'])
+const involved = ['kind', 'namespace', 'name', 'uid', 'apiVersion', 'resourceVersion', 'fieldPath']
 const perKind: Readonly<Record<string, readonly string[]>> = {
   Pod: ['spec.nodeName', 'spec.restartPolicy', 'spec.serviceAccountName', 'status.phase', 'status.podIP'],
   Event: [
-    'involvedObject.kind',
-    'involvedObject.namespace',
-    'involvedObject.name',
-    'involvedObject.uid',
-    'involvedObject.apiVersion',
-    'involvedObject.resourceVersion',
-    'involvedObject.fieldPath',
+    ...involved.map((member) => `involvedObject.${member}`),
     'reason',
     'reportingComponent',
     'source',
@@ -111,10 +106,8 @@ function requireSelectable(kind: SimKind, field: string): void {
 }
 
 /** kubectl's whole grammar. Throws 400 on anything else. */
-export function labelTest(selector: string | undefined): LabelTest {
-  if (selector === undefined || selector === '') return everything
-  return readSelector(selector).test
-}
+export const labelTest = (selector = ''): LabelTest =>
+  selector === '' ? everything : readSelector(selector).test
 
 /** The test that lets everything pass. */
 export const everything = (): boolean => true
@@ -182,8 +175,9 @@ export class ListSnapshots {
 
   #resumed(id: string, from: Token): readonly KubeObject[] {
     const kept = this.#kept.get(from.rv)?.get(id)
-    if (!kept) throw expiredToken(encoded({ rv: -1, start: from.start }))
-    return kept
+    if (kept) return kept
+    const metadata = { continue: encoded({ rv: -1, start: from.start }) }
+    throw new Refusal(410, 'Expired', expired, { metadata })
   }
 
   #keep(id: string, revision: number, objects: readonly KubeObject[]): void {
@@ -194,6 +188,11 @@ export class ListSnapshots {
     if (this.#kept.size > 50 && oldest !== undefined) this.#kept.delete(oldest)
   }
 }
+
+const expired =
+  'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, ' +
+  'or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - ' +
+  'objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.'
 
 const place = ({ metadata }: KubeObject): string => `${metadata.namespace ?? ''}/${metadata.name}`
 

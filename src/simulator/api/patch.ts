@@ -2,7 +2,7 @@ import type { KubeObject } from '../../lib/kube/object.ts'
 import { jsonPatched, mergePatched } from '../../lib/kube/patch.ts'
 import { copy, isJson, type Json, same } from './json.ts'
 import { badRequest, unprocessable, unsupportedBody } from './api-refusal.ts'
-import type { SimKind } from './kinds/sim-kind.ts'
+import { builtInLists, type SimKind } from './kinds/sim-kind.ts'
 
 export type Patch =
   | { readonly type: 'merge' | 'json' | 'strategic'; readonly body: unknown }
@@ -47,26 +47,6 @@ export function jsonPatch(object: unknown, patch: unknown): unknown {
   return result
 }
 
-const mergeKeys: Readonly<Record<string, string>> = {
-  containers: 'name',
-  initContainers: 'name',
-  ephemeralContainers: 'name',
-  env: 'name',
-  volumes: 'name',
-  imagePullSecrets: 'name',
-  webhooks: 'name',
-  secrets: 'name',
-  volumeMounts: 'mountPath',
-  volumeDevices: 'devicePath',
-  hostAliases: 'ip',
-  topologySpreadConstraints: 'topologyKey',
-  conditions: 'type',
-  addresses: 'type',
-  taints: 'key',
-  ownerReferences: 'uid',
-  podIPs: 'ip',
-}
-
 /** Strategic merge patch for built-in kinds, with the `$patch`, `$deleteFromPrimitiveList` and `$retainKeys` directives. */
 export function strategicPatch(into: unknown, change: unknown, path: readonly string[] = []): unknown {
   if (!isJson(change)) return copy(change)
@@ -83,16 +63,12 @@ export function strategicPatch(into: unknown, change: unknown, path: readonly st
 
 function mergedMember(current: unknown, value: unknown, path: readonly string[]): unknown {
   if (!Array.isArray(value)) return strategicPatch(current, value, path)
-  const key = mergeKey(path)
+  // The one list that has a key for a patch and none for an apply.
+  const keys = path.at(-1) === 'taints' ? ['key'] : builtInLists(path)
+  const key = typeof keys === 'string' ? undefined : keys[0]
   if (key !== undefined) return mergedList(Array.isArray(current) ? current : [], value, { key, path })
   if (path.at(-1) !== 'finalizers') return copy(value)
   return [...new Set([...(Array.isArray(current) ? current : []), ...value])]
-}
-
-function mergeKey(path: readonly string[]): string | undefined {
-  const field = path.at(-1) ?? ''
-  if (field === 'ports') return path.includes('containers') ? 'containerPort' : 'port'
-  return mergeKeys[field]
 }
 
 function mergedList(

@@ -14,7 +14,7 @@ import {
 } from './managed-fields.ts'
 import { copy, isJson, type Json, same } from './json.ts'
 import { atomicMap, type SimKind } from './kinds/sim-kind.ts'
-import { applyConflict } from './api-refusal.ts'
+import { Refusal } from './api-refusal.ts'
 
 interface Apply {
   readonly writer: FieldWriter
@@ -35,30 +35,29 @@ export function applied(
   const mine = owners.find((o) => isOwner(o, writer))
   const others = owners.filter((o) => o !== mine)
   const wantedFields = new Set(fieldsOf(wanted, kind).keys())
-  const merged = merge(live ?? {}, wanted, { kind, path: [] }) as Json
+  const merged = merge(live ?? {}, wanted, kind, []) as Json
   for (const path of droppedFields(mine, wantedFields, others)) prune(merged, path.split(separator))
   const changes = fieldChanges(live, merged, { kind, holders: false })
   const { changed, removed } = changes
   // A map that is left empty is nobody's loss.
   const contested = (path: string) => changed.has(path) && !isEmptyMap(changed.get(path))
-  const conflicts = others.map((o) => ({
-    owner: o,
-    fields: [...o.fields].filter((path) => contested(path)),
-  }))
-  if (!force) refuse(conflicts.filter((c) => c.fields.length > 0))
-  const settled = others.map((o) => without(o, changes))
+  if (!force)
+    refuse(
+      others.flatMap((owner) =>
+        [...owner.fields].filter(contested).map((path) => ({ owner, field: readable(path) })),
+      ),
+    )
   const object = merged as unknown as KubeObject
-  const unchanged =
-    mine && changed.size === 0 && removed.length === 0 && sameFields(mine.fields, wantedFields)
-  const own = unchanged ? mine : { ...writer, apiVersion: kind.apiVersion, fields: wantedFields }
-  object.metadata.managedFields = toEntries([...settled, own])
+  const isSame = mine && changed.size === 0 && removed.length === 0 && isSameSet(mine.fields, wantedFields)
+  const own = isSame ? mine : { ...writer, apiVersion: kind.apiVersion, fields: wantedFields }
+  object.metadata.managedFields = toEntries([...others.map((o) => without(o, changes)), own])
   return object
 }
 
-const isEmptyMap = (value: unknown): boolean => isJson(value) && Object.keys(value).length === 0
-
-const sameFields = (a: ReadonlySet<string>, b: ReadonlySet<string>): boolean =>
+const isSameSet = (a: ReadonlySet<string>, b: ReadonlySet<string>): boolean =>
   a.size === b.size && [...a].every((path) => b.has(path))
+
+const isEmptyMap = (value: unknown): boolean => isJson(value) && Object.keys(value).length === 0
 
 function droppedFields(mine: Owner | undefined, wanted: ReadonlySet<string>, others: readonly Owner[]) {
   const gone = [...(mine?.fields ?? [])].filter((path) => !within(wanted, path))
@@ -69,32 +68,24 @@ function droppedFields(mine: Owner | undefined, wanted: ReadonlySet<string>, oth
 const within = (fields: ReadonlySet<string>, path: string): boolean =>
   fields.has(path) || [...fields].some((field) => field.startsWith(path + separator))
 
-interface Spot {
-  readonly kind: SimKind
-  readonly path: readonly string[]
-}
-
-function merge(live: unknown, wanted: unknown, spot: Spot): unknown {
-  if (isJson(wanted)) return mergeMap(live, wanted, spot)
+function merge(live: unknown, wanted: unknown, kind: SimKind, path: readonly string[]): unknown {
+  if (isJson(wanted)) {
+    if (atomicMap(path, kind.builtIn)) return copy(wanted)
+    const result: Json = isJson(live) ? { ...live } : {}
+    for (const [name, value] of Object.entries(wanted))
+      if (value !== undefined && value !== null)
+        result[name] = merge(result[name], value, kind, [...path, name])
+    return result
+  }
   if (!Array.isArray(wanted)) return wanted
-  const keys = spot.kind.listKeys(spot.path)
+  const keys = kind.listKeys(path)
   if (keys === 'atomic') return copy(wanted)
   const result: unknown[] = Array.isArray(live) ? [...live] : []
   for (const item of wanted as unknown[]) {
     const known = itemElement(item, keys)
     const found = result.findIndex((r) => itemElement(r, keys) === known)
     if (found < 0) result.push(copy(item))
-    else result[found] = keys === 'set' ? item : merge(result[found], item, spot)
-  }
-  return result
-}
-
-function mergeMap(live: unknown, wanted: Json, spot: Spot): unknown {
-  if (atomicMap(spot.path, spot.kind.builtIn)) return copy(wanted)
-  const result: Json = isJson(live) ? { ...live } : {}
-  for (const [name, value] of Object.entries(wanted)) {
-    if (value === undefined || value === null) continue
-    result[name] = merge(result[name], value, { ...spot, path: [...spot.path, name] })
+    else result[found] = keys === 'set' ? item : merge(result[found], item, kind, path)
   }
   return result
 }
@@ -103,37 +94,31 @@ function mergeMap(live: unknown, wanted: Json, spot: Spot): unknown {
 function prune(root: Json, path: readonly string[]): void {
   let holder: unknown = root
   for (const element of path.slice(0, -1)) {
-    const next = step(holder, element)
+    const key = keyIn(holder, element)
+    const next = key === undefined ? undefined : (holder as Json)[key]
+    if (key === undefined || typeof next !== 'object' || next === null) return
     // Copied on the way down: the merge shares what it did not touch with the live object.
-    const own: unknown = Array.isArray(next)
-      ? [...(next as unknown[])]
-      : isJson(next)
-        ? { ...next }
-        : undefined
-    if (own === undefined) return
-    assign(holder, element, own)
+    const own: unknown = Array.isArray(next) ? [...(next as unknown[])] : { ...next }
+    ;(holder as Json)[key] = own
     holder = own
   }
-  drop(holder, path.at(-1) ?? '')
+  const last = keyIn(holder, path.at(-1) ?? '')
+  if (Array.isArray(holder) && last !== undefined) holder.splice(Number(last), 1)
+  else if (isJson(holder) && last !== undefined) Reflect.deleteProperty(holder, last)
   tidyMetadata(root)
 }
 
-function step(holder: unknown, element: string): unknown {
-  if (isJson(holder)) return holder[element.slice(2)]
-  return Array.isArray(holder) ? (holder as unknown[]).find((item) => isItem(item, element)) : undefined
+function tidyMetadata({ metadata }: Json): void {
+  if (!isJson(metadata)) return
+  for (const name of ['labels', 'annotations', 'finalizers', 'ownerReferences'])
+    if (Object.keys(metadata[name] ?? { is: 'there' }).length === 0) delete metadata[name]
 }
 
-function assign(holder: unknown, element: string, value: unknown): void {
-  if (isJson(holder)) holder[element.slice(2)] = value
-  else if (Array.isArray(holder)) holder[holder.findIndex((item) => isItem(item, element))] = value
-}
-
-function drop(holder: unknown, element: string): void {
-  if (isJson(holder)) delete holder[element.slice(2)]
-  else if (Array.isArray(holder)) {
-    const found = holder.findIndex((item) => isItem(item, element))
-    if (found >= 0) holder.splice(found, 1)
-  }
+/** The name or position that a path's element has in its holder; undefined where it is not there. */
+function keyIn(holder: unknown, element: string): string | undefined {
+  if (isJson(holder)) return element.slice(2)
+  const found = Array.isArray(holder) ? holder.findIndex((item) => isItem(item, element)) : -1
+  return found < 0 ? undefined : String(found)
 }
 
 function isItem(item: unknown, element: string): boolean {
@@ -146,39 +131,27 @@ function isItem(item: unknown, element: string): boolean {
   )
 }
 
-function tidyMetadata(root: Json): void {
-  const metadata = root['metadata']
-  if (!isJson(metadata)) return
-  for (const name of ['labels', 'annotations', 'finalizers', 'ownerReferences']) {
-    const value = metadata[name]
-    if (value !== undefined && isJson(value) && Object.keys(value).length === 0) delete metadata[name]
-    if (Array.isArray(value) && value.length === 0) delete metadata[name]
-  }
-}
-
-function refuse(conflicts: readonly { owner: Owner; fields: readonly string[] }[]): void {
-  const all = conflicts.flatMap(({ owner, fields }) =>
-    fields.map((field) => ({ owner, field: readable(field) })),
-  )
-  const first = all[0]
+/** The apply conflict, with the managers in the causes. */
+function refuse(conflicts: readonly { owner: Owner; field: string }[]): void {
+  const [first, ...more] = conflicts
   if (!first) return
-  const causes = all.map(({ owner, field }) => ({
+  const causes = conflicts.map(({ owner, field }) => ({
     reason: 'FieldManagerConflict',
     message: `conflict with ${named(owner)}`,
     field,
   }))
-  const listed = conflicts.map(
-    ({ owner, fields }) =>
-      `conflicts with ${named(owner)}:\n${fields.map((f) => `- ${readable(f)}`).join('\n')}`,
+  const byOwner = Map.groupBy(conflicts, ({ owner }) => owner)
+  const listed = [...byOwner].map(
+    ([owner, of]) => `conflicts with ${named(owner)}:\n${of.map(({ field }) => `- ${field}`).join('\n')}`,
   )
   const message =
-    all.length === 1
+    more.length === 0
       ? `Apply failed with 1 conflict: conflict with ${named(first.owner)}: ${first.field}`
-      : `Apply failed with ${all.length} conflicts: ${listed.join('\n')}`
-  throw applyConflict(causes, message)
+      : `Apply failed with ${conflicts.length} conflicts: ${listed.join('\n')}`
+  throw new Refusal(409, 'Conflict', message, { details: { causes } })
 }
 
-function named(owner: Owner): string {
-  const who = `"${owner.manager}"${owner.subresource ? ` with subresource "${owner.subresource}"` : ''}`
-  return owner.operation === 'Update' ? `${who} using ${owner.apiVersion}` : who
+function named({ manager, subresource, operation, apiVersion }: Owner): string {
+  const who = `"${manager}"${subresource ? ` with subresource "${subresource}"` : ''}`
+  return operation === 'Update' ? `${who} using ${apiVersion}` : who
 }

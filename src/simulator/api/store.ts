@@ -23,15 +23,7 @@ import {
   type PageOf,
   selection,
 } from './list-options.ts'
-import {
-  accepted,
-  History,
-  inStoredVersion,
-  type ObjectRef,
-  ObjectTable,
-  type StoreEvent,
-  told,
-} from './etcd.ts'
+import { History, inVersion, type ObjectRef, ObjectTable, type StoreEvent } from './etcd.ts'
 import { at, copy, same, sameBut } from './json.ts'
 import { KindRegistry, type SimKind, storageKey } from './kinds/sim-kind.ts'
 import { afterUpdate, type FieldWriter } from './managed-fields.ts'
@@ -96,13 +88,8 @@ export class Store {
     this.kinds = new KindRegistry(options.kinds ?? builtInKinds)
     this.version = options.version ?? { gitVersion: 'v1.35.4', major: '1', minor: '35' }
     this.#table = new ObjectTable(new History(options.history ?? (this.isLean ? 0 : undefined)))
-    const { kinds } = this
-    this.#deletion = new Deletion({
-      table: this.#table,
-      kinds,
-      clock,
-      podTermination: options.podTermination ?? 0,
-    })
+    const { podTermination = 0 } = options
+    this.#deletion = new Deletion({ table: this.#table, kinds: this.kinds, clock, podTermination })
     this.#table.history.listen(storageKey(CustomResourceDefinitions), ({ type, object }) => {
       if (type === 'DELETED') unserveDefinition(this, object)
     })
@@ -120,27 +107,23 @@ export class Store {
   read(kind: Kind, ref: ObjectRef): KubeObject | undefined {
     const resolved = this.kinds.resolve(kind)
     const found = this.#table.find(resolved, ref)
-    return found && told(resolved, found, kind.apiVersion)
+    return found && inVersion(resolved, found, kind.apiVersion)
   }
 
   list(kind: Kind, where: Listing = {}): PageOf {
     const resolved = this.kinds.resolve(kind)
     const matches = selection(resolved, where)
-    const { namespace } = where
+    const { namespace, labels, fields, limit = 0, continue: token } = where
     const objects = () => {
-      const narrowing = { namespace, name: nameSelected(where.fields), label: labelSelected(where.labels) }
+      const narrowing = { namespace, name: nameSelected(fields), label: labelSelected(labels) }
       const found = this.#table.ordered(resolved, narrowing)
       return matches === everything ? found : found.filter(matches)
     }
-    const id = () => [storageKey(kind), where.namespace, where.labels, where.fields].join('|')
-    const page = this.#snapshots.page(
-      { id, objects, revision: this.revision },
-      where.limit ?? 0,
-      where.continue,
-    )
+    const id = () => [storageKey(kind), namespace, labels, fields].join('|')
+    const page = this.#snapshots.page({ id, objects, revision: this.revision }, limit, token)
     if (page.items.every(({ apiVersion }) => apiVersion === kind.apiVersion) && !resolved.versioning)
       return page
-    return { ...page, items: page.items.map((o) => told(resolved, o, kind.apiVersion)) }
+    return { ...page, items: page.items.map((o) => inVersion(resolved, o, kind.apiVersion)) }
   }
 
   create(kind: Kind, given: KubeObject, write: Write = {}): KubeObject {
@@ -148,22 +131,22 @@ export class Store {
     const object = this.#prepared(resolved, accepted(resolved, given, kind.apiVersion))
     if (this.#table.find(resolved, object.metadata)) throw alreadyExists(resolved, object.metadata.name)
     this.#own(resolved, undefined, object, write)
-    return told(resolved, this.#admit(resolved, undefined, object, write), kind.apiVersion)
+    return inVersion(resolved, this.#admit(resolved, undefined, object, write), kind.apiVersion)
   }
 
   update(kind: Kind, ref: ObjectRef, given: KubeObject, write: Write = {}): KubeObject {
     const resolved = this.kinds.resolve(kind)
-    const before = inStoredVersion(resolved, this.#table.stored(resolved, ref))
+    const before = inVersion(resolved, this.#table.stored(resolved, ref), resolved.apiVersion)
     requireStatus(resolved, write)
     const object = prepareUpdate(resolved, before, accepted(resolved, given, kind.apiVersion), write.on)
     this.#own(resolved, before, object, write)
-    return told(resolved, this.#admit(resolved, before, object, write), kind.apiVersion)
+    return inVersion(resolved, this.#admit(resolved, before, object, write), kind.apiVersion)
   }
 
   patch(kind: Kind, ref: ObjectRef, patch: Patch, write: Write = {}): KubeObject {
     if (patch.type === 'apply') return this.#apply(kind, ref, patch, write)
     const resolved = this.kinds.resolve(kind)
-    const before = told(resolved, this.#table.stored(resolved, ref), kind.apiVersion)
+    const before = inVersion(resolved, this.#table.stored(resolved, ref), kind.apiVersion)
     const given = patched(resolved, before, patch)
     requireSameUid(resolved, before, given)
     return this.update(kind, ref, given, write)
@@ -172,19 +155,19 @@ export class Store {
   #apply(kind: Kind, ref: ObjectRef, patch: Patch & { type: 'apply' }, write: Write): KubeObject {
     const resolved = this.kinds.resolve(kind)
     requireStatus(resolved, write)
-    const before = inStoredVersion(resolved, this.#table.find(resolved, ref))
+    const { metadata } = patch.body
+    const stored = this.#table.find(resolved, ref)
+    const before = stored && inVersion(resolved, stored, resolved.apiVersion)
     const writer: FieldWriter = { ...this.#writer(write), operation: 'Apply' }
-    if (patch.body.metadata.managedFields) throw badRequest('metadata.managedFields must be nil')
-    const merged = applied(resolved, before, ownHalf(resolved, patch.body, write.on), {
-      writer,
-      force: patch.force,
-    })
+    if (metadata.managedFields) throw badRequest('metadata.managedFields must be nil')
+    const wanted = ownHalf(resolved, patch.body, write.on)
+    const merged = applied(resolved, before, wanted, { writer, force: patch.force })
     const { managedFields = [] } = merged.metadata
     const given = accepted(resolved, merged, resolved.apiVersion)
-    if (!before && patch.body.metadata.uid !== undefined) throw notFound(resolved, ref.name)
+    if (!before && metadata.uid !== undefined) throw notFound(resolved, ref.name)
     const object = before ? prepareUpdate(resolved, before, given, write.on) : this.#prepared(resolved, given)
     object.metadata.managedFields = managedFields
-    return told(resolved, this.#admit(resolved, before, object, write), kind.apiVersion)
+    return inVersion(resolved, this.#admit(resolved, before, object, write), kind.apiVersion)
   }
 
   remove(kind: Kind, ref: ObjectRef, removal: Removal = {}): KubeObject {
@@ -195,7 +178,7 @@ export class Store {
       hook({ operation: 'DELETE', kind: resolved, object: before, before, write: removal })
     if (removal.dryRun === true) return before
     if (removal.orphan === true) this.#deletion.orphan(before)
-    return told(resolved, this.#deletion.delete(resolved, before, removal.now), kind.apiVersion)
+    return inVersion(resolved, this.#deletion.delete(resolved, before, removal.now), kind.apiVersion)
   }
 
   /** Puts an object in as it is, status included: how a cluster is seeded. Replaces what is there. */
@@ -225,7 +208,7 @@ export class Store {
     const resource = storageKey(resolved)
     const now = () => this.kinds.find(kind) ?? resolved
     const tell = (event: StoreEvent) => {
-      const object = told(now(), event.object, kind.apiVersion)
+      const object = inVersion(now(), event.object, kind.apiVersion)
       listener(object === event.object ? event : { ...event, object })
     }
     if (after !== undefined) for (const event of this.#table.history.since(resource, after)) tell(event)
@@ -279,6 +262,10 @@ const isUnchanged = (before: KubeObject, object: KubeObject): boolean =>
   sameBut(['metadata'], before, object) &&
   sameBut(['managedFields'], before.metadata, object.metadata) &&
   same(before.metadata.managedFields ?? [], object.metadata.managedFields ?? [])
+
+/** What is written, as it is to be stored. */
+const accepted = ({ versioning }: SimKind, given: KubeObject, apiVersion: string): KubeObject =>
+  versioning ? versioning.accept(given, apiVersion) : given
 
 function requireStatus(kind: SimKind, { on }: Write): void {
   if (on === 'status' && !kind.status) throw unserved()

@@ -1,7 +1,7 @@
 import { actedOn, type Kind, type KubeObject } from '../../lib/kube/object.ts'
 import { at, type Json, text } from './json.ts'
 import type { ObjectRef } from './etcd.ts'
-import { alreadyBound, notFound, Refusal, unserved } from './api-refusal.ts'
+import { conflict, notFound, Refusal, unserved } from './api-refusal.ts'
 import type { Caller } from './api-request.ts'
 import type { Store } from './store.ts'
 import { storageKey } from './kinds/sim-kind.ts'
@@ -67,12 +67,15 @@ function podSubresource(store: Store, name: string): SubresourceHook | undefined
   return name === 'binding' ? (call) => bind(store, call) : undefined
 }
 
+const binding = { apiVersion: 'v1', plural: 'pods/binding' }
 const pods = { apiVersion: 'v1', kind: 'Pod', plural: 'pods', namespaced: true } as const
 
 /** How a scheduler gives a pod its node: a patch of spec.nodeName is refused by a real server. */
 function bind(store: Store, { object, body, dryRun, user }: Parameters<SubresourceHook>[0]): object {
   const before = text(object, 'spec', 'nodeName')
-  if (before !== undefined) throw alreadyBound(object.metadata.name, before)
+  const { name } = object.metadata
+  if (before !== undefined)
+    throw conflict(binding, name, `pod ${name} is already assigned to node "${before}"`)
   const bound = {
     ...object,
     spec: { ...(at(object, 'spec') as object), nodeName: text(body, 'target', 'name') },

@@ -7,8 +7,7 @@ import { bundleObjects, isBundle, type Release } from './operator-bundle.ts'
 import { stepsOf, unpackedBundle } from './bundle-unpacker.ts'
 import { operatorManifest } from '../virt-operator/kubevirt-operator-manifest.ts'
 import type { Approval, BundleShape, EntryShape, OlmShape } from './olm-shape.ts'
-import { agePath, column, pathColumns } from '../api/kinds/printer-columns.ts'
-import { at } from '../api/json.ts'
+import { agePath, pathColumns } from '../api/kinds/printer-columns.ts'
 import { type Column, custom, type SimKind } from '../api/kinds/sim-kind.ts'
 
 /** A Subscription and what it once installed. */
@@ -201,7 +200,8 @@ const of = (kind: Kind, shortNames: readonly string[], columns: readonly Column[
   custom(kind, { shortNames, categories: ['olm'], columns })
 
 /** Of several CSVs the first alone is shown (ocp 2.2). */
-const planColumns = [
-  ...pathColumns({ CSV: '.spec.clusterServiceVersionNames[0]', Approval: '.spec.approval' }),
-  column('Approved', (plan) => at(plan, 'spec', 'approved') === true),
-]
+const planColumns = pathColumns({
+  CSV: '.spec.clusterServiceVersionNames[0]',
+  Approval: '.spec.approval',
+  Approved: '{.spec.approved|false}',
+})

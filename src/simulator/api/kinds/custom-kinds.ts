@@ -5,7 +5,7 @@ import {
 import { groupOf, type Kind, type KubeObject } from '../../../lib/kube/object.ts'
 import { at, items, type Json, text, words } from '../json.ts'
 import { allVerbs, atomicLists, type ListKeys, type SimKind, versionOf } from './sim-kind.ts'
-import { ageColumn, jsonPathColumns, nameColumn } from './printer-columns.ts'
+import { agePath, definedColumns, pathColumns } from './printer-columns.ts'
 import { timestamp } from '../object-lifecycle.ts'
 import type { Store } from '../store.ts'
 
@@ -99,8 +99,8 @@ function carriedOver(known: SimKind | undefined, definition: KubeObject) {
 }
 
 function columnsOf(version: Json, known: SimKind | undefined): SimKind['columns'] {
-  const columns = jsonPathColumns(items(version, 'additionalPrinterColumns'))
-  return columns.length > 0 ? [nameColumn, ...columns] : (known?.columns ?? [nameColumn, ageColumn])
+  const columns = definedColumns(items(version, 'additionalPrinterColumns'))
+  return columns.length > 0 ? [...pathColumns({}), ...columns] : (known?.columns ?? pathColumns(agePath))
 }
 
 /** The order of discovery: v2 before v1, v1 before v1beta1 before v1alpha3. */

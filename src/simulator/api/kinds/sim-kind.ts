@@ -1,6 +1,6 @@
 import { groupOf, type Kind, type KubeObject } from '../../../lib/kube/object.ts'
 import { type FieldError, unserved } from '../api-refusal.ts'
-import { ageColumn, nameColumn } from './printer-columns.ts'
+import { agePath, pathColumns } from './printer-columns.ts'
 
 /** A column of `kubectl get`; the server renders it. Priority 1 is shown by `-o wide` only. */
 export interface Column {
@@ -49,16 +49,7 @@ interface Versioning {
   accept(given: KubeObject, apiVersion: string): KubeObject
 }
 
-export const allVerbs = [
-  'create',
-  'delete',
-  'deletecollection',
-  'get',
-  'list',
-  'patch',
-  'update',
-  'watch',
-] as const
+export const allVerbs = 'create delete deletecollection get list patch update watch'.split(' ')
 
 /**
  * How the lists of a kind are merged: by which members the item is known (`['name']`), as a set of plain values, or
@@ -66,17 +57,10 @@ export const allVerbs = [
  */
 export type ListKeys = (path: readonly string[]) => readonly string[] | 'set' | 'atomic'
 
-const byName = ['name'] as const
-
-const builtInListKeys: Readonly<Record<string, readonly string[] | 'set'>> = {
-  containers: byName,
-  initContainers: byName,
-  ephemeralContainers: byName,
-  env: byName,
-  volumes: byName,
-  imagePullSecrets: byName,
-  webhooks: byName,
-  secrets: byName,
+const byName =
+  'containers initContainers ephemeralContainers env volumes imagePullSecrets webhooks secrets'.split(' ')
+const builtInListKeys: Readonly<Record<string, readonly string[] | undefined>> = {
+  ...Object.fromEntries(byName.map((list) => [list, ['name']])),
   volumeMounts: ['mountPath'],
   volumeDevices: ['devicePath'],
   hostAliases: ['ip'],
@@ -86,13 +70,13 @@ const builtInListKeys: Readonly<Record<string, readonly string[] | 'set'>> = {
   podIPs: ['ip'],
 }
 
-const metadata: Readonly<Record<string, readonly string[] | 'set'>> = {
+const metadata: Readonly<Record<string, readonly string[] | 'set' | undefined>> = {
   ownerReferences: ['uid'],
   finalizers: 'set',
 }
 
 /** Lists of built-in kinds, as `x-kubernetes-list-map-keys` of the API server's own schema has them. */
-const builtInLists: ListKeys = (path) => {
+export const builtInLists: ListKeys = (path) => {
   const field = path.at(-1) ?? ''
   if (path.at(-2) === 'metadata') return metadata[field] ?? 'atomic'
   if (field === 'ports')
@@ -124,7 +108,7 @@ export const builtIn = (kind: Kind, more: More = {}): SimKind => ({
   subresources: [],
   generation: 'none',
   builtIn: true,
-  columns: [nameColumn, ageColumn],
+  columns: pathColumns(agePath),
   listKeys: builtInLists,
   ...more,
 })
