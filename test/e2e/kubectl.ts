@@ -14,9 +14,10 @@ export interface SentRequest {
 
 const kept: ReadonlySet<string> = new Set(['accept', 'content-type'])
 
+const isFinal = (status: number): boolean => status < 400 || status === 409
+
 /** What can be asked again, once: no watches, and nothing that depends on how far the cluster was by then. */
 export function forReplay(sent: readonly SentRequest[]): readonly SentRequest[] {
-  const isFinal = (status: number) => status < 400 || status === 409
   const asked = sent.filter(
     ({ path, status }) => !/[?&]watch=|uid|pods\/virt-/u.test(path) && isFinal(status),
   )
