@@ -16,7 +16,7 @@ export interface ControllerContext {
   /** 0 ≤ x < 1; seeded where every run has to be the same. */
   readonly random: () => number
   readonly signal: AbortSignal
-  /** Takes a bell that is to be rung for more than changes in what is watched: a fault that was switched. */
+  /** Takes who is to be told of more than changes in what is watched: of a fault that was switched. */
   readonly wakes?: (notify: () => void) => void
 }
 
@@ -34,102 +34,85 @@ type Feed = (object: KubeObject, isGone: boolean) => void
 
 /** What changes outside the API, such as faults. */
 interface Changing {
-  onChange(tell: () => void, signal: AbortSignal): void
+  onChange(notify: () => void, signal: AbortSignal): void
 }
 
 /** After how many ms to look again without any change; nothing: not before one comes. */
-type Again = number | undefined | void
-
-/** What to do about the state of things. */
-type Reconcile = () => Promise<Again>
+export type Again = number | undefined | void
 
 /** How long a refused or failed call is left alone: longer and longer. */
 const backOff = { shortest: 1000, longest: 16_000 }
 /** Changes come in swarms: a controller waits this long for the rest of one. */
 const gathering = 10
 
-/** Reconciles once, and again after every change in what is watched, until the signal ends it. */
+/** Reconciles once, and again `delay` ms after every change in what is watched, until the signal ends it. */
 export function control(
   cx: ControllerContext,
   watched: readonly (Watched | Changing)[],
-  reconcile: Reconcile,
-): Promise<void> {
-  return whenRung(cx, watched, reconcile, () => gathering)
-}
-
-/** Like `control`, but waits `delay` ms after a change, for the changes that come with it. */
-export async function whenRung(
-  cx: ControllerContext,
-  watched: readonly (Watched | Changing)[],
-  reconcile: Reconcile,
-  delay: () => number,
+  reconcile: () => Promise<Again>,
+  delay: () => number = () => gathering,
 ): Promise<void> {
   const changed = new ChangeSignal(cx.clock, cx.signal)
-  cx.wakes?.(() => changed.ring())
-  const followers: Promise<void>[] = []
-  const fed: Promise<void>[] = []
-  for (const one of watched) {
-    const { promise, resolve } = Promise.withResolvers<void>()
-    if ('feeds' in one) fed.push(promise)
-    followers.push(notifyOnChange(cx, one, { changed, isFed: resolve }))
-  }
+  const notify = (): void => changed.notify()
+  cx.wakes?.(notify)
+  const watches = watched.flatMap((one): Followed[] => {
+    if ('onChange' in one) {
+      one.onChange(notify, cx.signal)
+      return []
+    }
+    const { kind, where, concerns = () => true, feeds } = one
+    const take: Feed = (object, isGone) => {
+      feeds?.(object, isGone)
+      if (concerns(object)) notify()
+    }
+    return [{ kind, where, take, synced: notify, isAwaited: feeds !== undefined }]
+  })
   let pause = backOff.shortest
-  const working = untilAborted(cx.signal, async () => {
-    if (fed.length > 0) await Promise.race([Promise.all(fed), changed.ended])
-    while (!cx.signal.aborted) {
-      const outcome = await attempt(cx, reconcile)
-      await changed.wait(outcome.ok ? outcome.again : pause)
-      pause = outcome.ok ? backOff.shortest : Math.min(pause * 2, backOff.longest)
-      await changed.pause(delay())
-      changed.hush()
-    }
-  })
-  await Promise.all([...followers, working])
-}
-
-type Outcome = { ok: true; again: number | undefined } | { ok: false }
-
-/** Reconciles; an answer of the API that says no, or no answer, is tried again later. Anything else is a bug. */
-async function attempt(cx: Pick<ControllerContext, 'signal'>, reconcile: Reconcile): Promise<Outcome> {
-  try {
-    return { ok: true, again: (await reconcile()) ?? undefined }
-  } catch (error) {
-    if (cx.signal.aborted) return { ok: true, again: undefined }
-    if (error instanceof ApiError) return { ok: false }
-    throw error
+  const rest = (outcome: Outcome): Promise<void> => {
+    const wait = outcome.ok ? outcome.again : pause
+    pause = outcome.ok ? backOff.shortest : Math.min(pause * 2, backOff.longest)
+    return changed.wait(wait)
   }
+  return runLoop(cx, watches, { changed, pass: () => attempt(cx, reconcile), rest, delay })
 }
 
-async function notifyOnChange(
+/** Looks at every object of the kind that nobody has deleted, whenever one or something else that is watched changes. */
+export function each<T extends KubeObject>(
   cx: ControllerContext,
-  watched: Watched | Changing,
-  { changed, isFed }: { changed: ChangeSignal; isFed: () => void },
+  kind: Kind<T>,
+  watched: readonly (Watched | Changing)[],
+  reconcile: (object: T, all: readonly T[]) => Promise<Again>,
 ): Promise<void> {
-  if ('onChange' in watched) return watched.onChange(() => changed.ring(), cx.signal)
-  const { kind, where = {}, concerns = () => true, feeds } = watched
-  await untilAborted(cx.signal, async () => {
-    for await (const change of cx.reader.watch(kind, where, cx.signal)) {
-      if ('object' in change) feeds?.(change.object, change.type === 'deleted')
-      else isFed()
-      if (!('object' in change) || concerns(change.object)) changed.ring()
-    }
+  return control(cx, [{ kind }, ...watched], async () => {
+    const all = await cx.reader.list(kind)
+    const again: number[] = []
+    for (const object of all)
+      if (object.metadata.deletionTimestamp === undefined)
+        again.push((await reconcile(object, all)) ?? Infinity)
+    return soonest(again)
   })
+}
+
+/** The least of several times to look again, in ms; nothing where none of them asks for it. */
+export function soonest(again: readonly (number | undefined)[]): number | undefined {
+  const least = Math.min(...again.map((one) => one ?? Infinity))
+  return least === Infinity ? undefined : least
 }
 
 /** A watch that tells which objects a change makes somebody look at; they are named by `keyOf`. */
 export interface KeyedWatch {
   readonly kind: Kind
-  readonly where?: Where
-  readonly rings: (object: KubeObject, isGone: boolean) => Iterable<string>
+  readonly where?: Where | undefined
+  readonly keysOf: (object: KubeObject, isGone: boolean) => Iterable<string>
 }
 
 /** The same with the type of its objects. */
 export function keyed<T extends KubeObject>(
   kind: Kind<T>,
-  rings: (object: T, isGone: boolean) => Iterable<string>,
+  keysOf: (object: T, isGone: boolean) => Iterable<string>,
   where: Where = {},
 ): KeyedWatch {
-  return { kind, where, rings: (object, isGone) => rings(object as T, isGone) }
+  return { kind, where, keysOf: (object, isGone) => keysOf(object as T, isGone) }
 }
 
 /** Namespace and name of an object: in the order of keys lists have them. */
@@ -145,41 +128,75 @@ function refOf(key: string): Ref {
 type BeginPass = (keys: readonly string[]) => Promise<(ref: Ref) => Promise<Again>>
 
 /**
- * Reconciles one object at a time: every one that is there once all watches have told what there is, and from then on those that a change rings. Keys that are rung together
+ * Reconciles one object at a time: every one that is there once all watches have told what there is, and from then on those that a change names. Keys that are named together
  * are reconciled in the order of a list; one that fails is tried again by itself.
  */
-export async function controlEach(
+export function controlEach(
   cx: Omit<ControllerContext, 'wakes'>,
   watches: readonly KeyedWatch[],
   begin: BeginPass,
 ): Promise<void> {
   const queue = new KeyQueue(cx)
-  const fed: Promise<void>[] = []
+  const followed = watches.map(({ kind, where, keysOf }): Followed => {
+    const take: Feed = (object, isGone) => queue.add(keysOf(object, isGone))
+    return { kind, where, take, isAwaited: true }
+  })
+  const { changed } = queue
+  const pass = (): Promise<void> => playPass(cx, queue, begin)
+  return runLoop(cx, followed, { changed, pass, rest: () => queue.wait(), delay: () => gathering })
+}
+
+/** A watch of a loop: who takes its objects, whether the loop waits for it to have told of all that there is, and what follows then. */
+interface Followed {
+  kind: Kind
+  where: Where | undefined
+  take: Feed
+  isAwaited: boolean
+  synced?: () => void
+}
+
+/** A loop's pass, its rest until there is something to do again, and for how long the rest of a swarm of changes is waited for. */
+interface Turn<O> {
+  changed: ChangeSignal
+  pass: () => Promise<O>
+  rest: (outcome: O) => Promise<void>
+  delay: () => number
+}
+
+async function runLoop<O>(
+  cx: Omit<ControllerContext, 'wakes'>,
+  watches: readonly Followed[],
+  { changed, pass, rest, delay }: Turn<O>,
+): Promise<void> {
+  const awaited: Promise<void>[] = []
   const followers = watches.map((watch) => {
     const { promise, resolve } = Promise.withResolvers<void>()
-    fed.push(promise)
-    return ringKeys(cx, watch, { queue, isFed: resolve })
+    if (watch.isAwaited) awaited.push(promise)
+    return follow(cx, watch, resolve)
   })
   const working = untilAborted(cx.signal, async () => {
-    await Promise.race([Promise.all(fed), queue.ended])
+    if (awaited.length > 0) await Promise.race([Promise.all(awaited), changed.ended])
     while (!cx.signal.aborted) {
-      await playPass(cx, queue, begin)
-      await queue.wait()
-      await queue.gather()
+      await rest(await pass())
+      await changed.pause(delay())
+      changed.clear()
     }
   })
   await Promise.all([...followers, working])
 }
 
-async function ringKeys(
+async function follow(
   cx: Omit<ControllerContext, 'wakes'>,
-  { kind, where = {}, rings }: KeyedWatch,
-  { queue, isFed }: { queue: KeyQueue; isFed: () => void },
+  { kind, where = {}, take, synced }: Followed,
+  isFed: () => void,
 ): Promise<void> {
   await untilAborted(cx.signal, async () => {
     for await (const change of cx.reader.watch(kind, where, cx.signal)) {
-      if ('object' in change) queue.ring(rings(change.object, change.type === 'deleted'))
-      else isFed()
+      if ('object' in change) take(change.object, change.type === 'deleted')
+      else {
+        isFed()
+        synced?.()
+      }
     }
   })
 }
@@ -199,48 +216,56 @@ async function playPass(cx: Omit<ControllerContext, 'wakes'>, queue: KeyQueue, b
   }
 }
 
-/** Keys that wait to be reconciled: those that were rung, and those whose time comes. */
+type Outcome = { ok: true; again: number | undefined } | { ok: false }
+
+/** An answer of the API that says no, or no answer, is tried again later. Anything else is a bug. */
+async function attempt(
+  cx: Pick<ControllerContext, 'signal'>,
+  reconcile: () => Promise<Again>,
+): Promise<Outcome> {
+  try {
+    return { ok: true, again: (await reconcile()) ?? undefined }
+  } catch (error) {
+    if (cx.signal.aborted) return { ok: true, again: undefined }
+    if (error instanceof ApiError) return { ok: false }
+    throw error
+  }
+}
+
+/** Keys that wait to be reconciled: those that a change named, and those whose time comes. */
 class KeyQueue {
+  readonly changed: ChangeSignal
   readonly #clock: Clock
-  readonly #changed: ChangeSignal
-  readonly #rung = new Set<string>()
-  /** When to look again without being rung, ms since the epoch. */
+  readonly #named = new Set<string>()
+  /** When to look again without a change, ms since the epoch. */
   readonly #due = new Map<string, number>()
   readonly #pauses = new Map<string, number>()
 
   constructor({ clock, signal }: Pick<ControllerContext, 'clock' | 'signal'>) {
     this.#clock = clock
-    this.#changed = new ChangeSignal(clock, signal)
+    this.changed = new ChangeSignal(clock, signal)
   }
 
-  get ended(): Promise<void> {
-    return this.#changed.ended
-  }
-
-  ring(keys: Iterable<string>): void {
+  add(keys: Iterable<string>): void {
     for (const key of keys) {
-      this.#rung.add(key)
-      this.#changed.ring()
+      this.#named.add(key)
+      this.changed.notify()
     }
   }
 
   async wait(): Promise<void> {
-    if (this.#rung.size > 0) return
+    if (this.#named.size > 0) return
     const next = Math.min(...this.#due.values())
-    await this.#changed.wait(next === Infinity ? undefined : Math.max(0, next - this.#now()))
+    await this.changed.wait(next === Infinity ? undefined : Math.max(0, next - this.#now()))
   }
 
-  gather(): Promise<void> {
-    return this.#changed.pause(gathering)
-  }
-
-  /** Those that were rung, and those whose time has come. */
+  /** Those that were named, and those whose time has come. */
   take(): readonly string[] {
-    this.#changed.hush()
+    this.changed.clear()
     const now = this.#now()
-    const keys = new Set(this.#rung)
+    const keys = new Set(this.#named)
     for (const [key, at] of this.#due) if (at <= now) keys.add(key)
-    this.#rung.clear()
+    this.#named.clear()
     for (const key of keys) this.#due.delete(key)
     return [...keys].sort()
   }
@@ -276,13 +301,13 @@ export const ownedBy =
   (object: KubeObject): boolean =>
     object.metadata.ownerReferences?.some((o) => o.controller === true && o.kind === kind) ?? false
 
-/** Wakes one waiting loop. Rung twice before it is heard, it wakes once. */
+/** Wakes one waiting loop, once for however many changes. */
 export class ChangeSignal {
   readonly #clock: Clock
   readonly #signal: AbortSignal
   /** Resolves with the end of everything. */
   readonly ended: Promise<void>
-  #rung = false
+  #changed = false
   #wake: () => void = () => undefined
   #goOn: () => void = () => undefined
 
@@ -291,7 +316,7 @@ export class ChangeSignal {
     this.#signal = signal
     this.ended = new Promise((resolve) => {
       const end = () => {
-        this.ring()
+        this.notify()
         this.#goOn()
         resolve()
       }
@@ -300,17 +325,17 @@ export class ChangeSignal {
     })
   }
 
-  ring(): void {
-    this.#rung = true
+  notify(): void {
+    this.#changed = true
     this.#wake()
   }
 
-  /** Forgets that it rang: what it rang for is about to be looked at. */
-  hush(): void {
-    this.#rung = false
+  /** Forgets the changes: they are about to be looked at. */
+  clear(): void {
+    this.#changed = false
   }
 
-  /** For so many ms, however often it rings, or until the signal ends everything. */
+  /** For so many ms, however much changes, or until the signal ends everything. */
   async pause(ms: number): Promise<void> {
     if (this.#signal.aborted) return
     let cancel: (() => void) | undefined
@@ -321,9 +346,9 @@ export class ChangeSignal {
     cancel?.()
   }
 
-  /** Until it rings, until `atMost` ms have passed, or until the signal ends everything; never rejects. */
+  /** Until something changes, until `atMost` ms have passed, or until the signal ends everything; never rejects. */
   async wait(atMost?: number): Promise<void> {
-    if (!this.#rung && !this.#signal.aborted) {
+    if (!this.#changed && !this.#signal.aborted) {
       let cancel: (() => void) | undefined
       await new Promise<void>((resolve) => {
         this.#wake = resolve
@@ -331,7 +356,7 @@ export class ChangeSignal {
       })
       cancel?.()
     }
-    this.#rung = false
+    this.#changed = false
   }
 }
 
@@ -402,11 +427,11 @@ export const claim = (
   ...(message !== undefined && { message }),
 })
 
-/** True when writing `wanted` over what is there would change nothing. */
+/** True when writing `wanted` over what is there would change nothing; null is as good as absent. */
 export function sameStatus(there: object | undefined, wanted: object): boolean {
   const now = there ?? {}
   return Object.entries(wanted).every(([key, value]) =>
-    isDeepStrictEqual((now as Record<string, unknown>)[key], value),
+    isDeepStrictEqual((now as Record<string, unknown>)[key] ?? undefined, value ?? undefined),
   )
 }
 

@@ -18,7 +18,7 @@ export const rebootingNote = ownKey('rebooting')
 /** Keeps the nodes' heartbeats, and what the node controller makes of a kubelet that has gone silent. */
 export async function runNodes(cx: ControllerContext, faults: Faults<MachineryFaults>): Promise<void> {
   const changed = new ChangeSignal(cx.clock, cx.signal)
-  faults.onChange(() => changed.ring(), cx.signal)
+  faults.onChange(() => changed.notify(), cx.signal)
   while (!cx.signal.aborted) {
     for (const node of await cx.reader.list(Nodes)) await taint(cx, node, faults.on.tainted ?? [])
     for (const node of await cx.reader.list(Nodes)) await tend(cx, node, faults.on.notReady ?? [])

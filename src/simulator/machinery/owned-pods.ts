@@ -34,7 +34,7 @@ export const asSelector = (labels: Record<string, string>): string =>
     .map(([key, value]) => `${key}=${value}`)
     .join(',')
 
-interface Birth {
+interface PodRequest {
   template: PodTemplate
   prefix: string
   labels?: Record<string, string>
@@ -43,28 +43,23 @@ interface Birth {
   by: string
 }
 
-/** Creates a pod of the owner from a template. A refusal is told in an event, as nothing else would tell of it. */
-export async function createPod(cx: ControllerContext, owner: KubeObject, birth: Birth): Promise<Pod> {
+/** Creates a pod of the owner from a template. An event tells of a refusal, as nothing else would. */
+export async function createPod(cx: ControllerContext, owner: KubeObject, request: PodRequest): Promise<Pod> {
   try {
-    return await cx.writer.create(Pods, unborn(cx, owner, birth))
+    return await cx.writer.create(Pods, newPod(cx, owner, request))
   } catch (error) {
     if (error instanceof ApiError && error.status !== 404)
-      await tellRefusal(cx, owner, { by: birth.by, error })
+      await recordEvent(cx, owner, request.by, [
+        'Warning',
+        'FailedCreate',
+        `Error creating: ${error.message}`,
+      ])
     throw error
   }
 }
 
-async function tellRefusal(
-  cx: ControllerContext,
-  owner: KubeObject,
-  { by, error }: { by: string; error: ApiError },
-): Promise<void> {
-  const message = `Error creating: ${error.message}`
-  await recordEvent(cx, owner, by, ['Warning', 'FailedCreate', message])
-}
-
-function unborn(cx: ControllerContext, owner: KubeObject, birth: Birth): Pod {
-  const { template, prefix, labels, nodeName } = birth
+function newPod(cx: ControllerContext, owner: KubeObject, request: PodRequest): Pod {
+  const { template, prefix, labels, nodeName } = request
   return made(Pods, {
     metadata: {
       name: `${prefix}${nameSuffix(cx.random)}`,

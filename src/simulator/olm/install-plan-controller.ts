@@ -1,6 +1,7 @@
 import * as kube from '../kinds.ts'
 import { ApiError } from '../../lib/kube/errors.ts'
-import { between, control, type ControllerContext, seconds } from '../machinery/controller.ts'
+import { type ControllerContext, seconds } from '../machinery/controller.ts'
+import { type Phases, runPhases } from '../machinery/phases.ts'
 import { msSince, type Olm } from './olm-context.ts'
 import { groupOf, type Kind, type KubeObject } from '../../lib/kube/object.ts'
 import { filesOf, isReference, type Reference } from './bundle-unpacker.ts'
@@ -13,78 +14,79 @@ const perStep = 250
 const retried = 60_000
 /** As many plans are kept in a namespace (ocp 2.2). */
 const kept = 5
+/** What failed is tried again so soon, ms. */
+const betweenTries = 5000
 /** So long the kind of a new CRD is not served yet, as it was recorded, ms. */
 const unserved = { least: 1500, most: 38_000 }
 
-/** Until when the kinds of a plan's new CRDs are not served, ms of the clock, by the uid of the plan. */
-type ApiWaits = Map<string, number>
+const isInstalling = ({ status }: kube.InstallPlan): boolean => status?.phase === 'Installing'
+const started = ({ status }: kube.InstallPlan): string | undefined => status?.startTime
 
 /** Executes plans that are approved, and clears away the oldest. */
-export function runInstallPlans(cx: Olm): Promise<void> {
-  const waits: ApiWaits = new Map()
-  return control(cx, [{ kind: kube.InstallPlans }], async () => {
-    const again: number[] = []
-    const plans = await cx.reader.list(kube.InstallPlans)
-    for (const plan of plans) {
-      const wait = await advance(cx, plan, waits)
-      if (wait !== undefined) again.push(wait)
-    }
-    await clear(cx, plans)
-    return again.length > 0 ? Math.min(...again) : undefined
-  })
+export const runInstallPlans = (cx: Olm): Promise<void> => runPhases(cx, plans(cx), [], (_plan, all) => all)
+
+const plans = (cx: Olm): Phases<kube.InstallPlan, readonly kube.InstallPlan[]> => ({
+  kind: kube.InstallPlans,
+  phases: [
+    {
+      when: (plan, all) => newerThan(plan, all) >= kept,
+      write: ({ metadata }) => cx.writer.delete(kube.InstallPlans, metadata),
+    },
+    {
+      when: ({ spec, status }) => status?.phase === 'RequiresApproval' && spec?.approved === true,
+      write: () => ({ phase: 'Installing', startTime: seconds(cx) }),
+    },
+    {
+      when: (plan) => isInstalling(plan) && started(plan) === undefined,
+      write: () => ({ startTime: seconds(cx) }),
+    },
+    {
+      when: (plan) => isInstalling(plan) && stepsIn(plan).some(isAwaited),
+      after: () => cx.faults.on.kindsServedAfter ?? unserved,
+      write: (plan) => execute(cx, plan),
+    },
+    {
+      when: 'Installing',
+      since: started,
+      after: beginning,
+      write: (plan) => execute(cx, plan),
+      again: betweenTries,
+    },
+  ],
+})
+
+/** How many plans of its namespace are newer. */
+function newerThan({ metadata, spec }: kube.InstallPlan, all: readonly kube.InstallPlan[]): number {
+  const { generation: own = 0 } = spec ?? {}
+  const here = all.filter((one) => one.metadata.namespace === metadata.namespace)
+  return here.filter((one) => (one.spec?.generation ?? 0) > own).length
 }
 
-/** One phase further; the answer is in how many ms to look again. */
-async function advance(cx: Olm, plan: kube.InstallPlan, waits: ApiWaits): Promise<number | undefined> {
-  const phase = plan.status?.phase
-  if (phase === 'RequiresApproval' && plan.spec?.approved === true) {
-    await write(cx, plan, { phase: 'Installing', startTime: seconds(cx) })
-    return beginning
-  }
-  if (phase !== 'Installing') return undefined
-  const since = msSince(cx, plan.status?.startTime)
-  if (plan.status?.startTime === undefined) {
-    await write(cx, plan, { startTime: seconds(cx) })
-    return beginning
-  }
-  if (since < beginning) return beginning - since
-  const left = (waits.get(plan.metadata.uid ?? '') ?? 0) - cx.clock.now().getTime()
-  return left > 0 ? left : execute(cx, plan, waits)
-}
+const stepsIn = ({ status }: kube.InstallPlan): readonly kube.InstallStep[] => status?.plan ?? []
 
 /**
  * Goes through the steps once, the CSV first, and tells of all of them at the end: until then its requirements are not met. Kinds of new CRDs are waited for with the CSV
  * and all else there.
  */
-async function execute(cx: Olm, plan: kube.InstallPlan, waits: ApiWaits): Promise<number | undefined> {
+async function execute(cx: Olm, plan: kube.InstallPlan): Promise<object> {
   const done: kube.InstallStep[] = []
-  const steps = plan.status?.plan ?? []
+  const steps = stepsIn(plan)
   try {
     const objects = await objectsIn(cx, steps)
     for (const step of steps) done.push(await carryOut(cx, step, objects))
   } catch (error) {
     if (!(error instanceof Refused || error instanceof ApiError)) throw error
-    return await markFailed(cx, plan, { steps: [...done, ...steps.slice(done.length)], why: error.message })
+    return failed(cx, plan, { plan: [...done, ...steps.slice(done.length)], message: error.message })
   }
-  if (done.some(({ status }) => status === waitingForApi)) {
-    const wait = cx.faults.on.kindsServedAfter ?? between(cx.random, unserved.least, unserved.most)
-    waits.set(plan.metadata.uid ?? '', cx.clock.now().getTime() + wait)
-    await write(cx, plan, { message: null, plan: done })
-    return wait
-  }
-  await write(cx, plan, {
-    phase: 'Complete',
-    message: null,
-    plan: done,
-    conditions: [installed(cx, { status: 'True' })],
-  })
-  return undefined
+  if (done.some(isAwaited)) return { message: null, plan: done }
+  return { phase: 'Complete', message: null, plan: done, conditions: [installed(cx, { status: 'True' })] }
 }
 
 const waitingForApi = 'WaitingForApi'
+const isAwaited = ({ status }: kube.InstallStep): boolean => status === waitingForApi
 
 async function carryOut(cx: Olm, step: kube.InstallStep, objects: ReadonlyMap<kube.InstallStep, KubeObject>) {
-  if (step.status === waitingForApi) return { ...step, status: 'Created' }
+  if (isAwaited(step)) return { ...step, status: 'Created' }
   if (step.status !== 'Unknown') return step
   const { kind = '' } = step.resource ?? {}
   const { planFailed } = cx.faults.on
@@ -93,49 +95,25 @@ async function carryOut(cx: Olm, step: kube.InstallStep, objects: ReadonlyMap<ku
   if (object === undefined) throw new Refused(`no object for the step of ${kind}`)
   const status = await applyObject(cx, object)
   await cx.clock.sleep(perStep, cx.signal)
-  const isAwaited = kind === kube.CustomResourceDefinitions.kind && status === 'Created'
-  return { ...step, status: isAwaited ? waitingForApi : status }
+  const isNewKind = kind === kube.CustomResourceDefinitions.kind && status === 'Created'
+  return { ...step, status: isNewKind ? waitingForApi : status }
 }
 
 /** What the API server says to a step. */
 class Refused extends Error {}
 
-async function markFailed(
-  cx: Olm,
-  plan: kube.InstallPlan,
-  { steps, why }: { steps: kube.InstallStep[]; why: string },
-): Promise<number | undefined> {
-  if (msSince(cx, plan.status?.startTime) < retried) {
-    await write(cx, plan, { message: `retrying execution due to error: ${why}`, plan: steps })
-    return 5000
-  }
-  const refused = installed(cx, { status: 'False', reason: 'InstallComponentFailed', message: why })
-  await write(cx, plan, { phase: 'Failed', message: why, plan: steps, conditions: [refused] })
-  return undefined
+/** It is tried again for a while, and then given up. */
+function failed(cx: Olm, plan: kube.InstallPlan, now: { plan: kube.InstallStep[]; message: string }): object {
+  const { message } = now
+  if (msSince(cx, started(plan)) < retried)
+    return { ...now, message: `retrying execution due to error: ${message}` }
+  const refused = installed(cx, { status: 'False', reason: 'InstallComponentFailed', message })
+  return { ...now, phase: 'Failed', conditions: [refused] }
 }
 
 function installed(cx: Olm, outcome: { status: 'True' | 'False'; reason?: string; message?: string }) {
   const at = seconds(cx)
   return { type: 'Installed', ...outcome, lastTransitionTime: at, lastUpdateTime: at }
-}
-
-type Status = {
-  [K in keyof NonNullable<kube.InstallPlan['status']>]?: NonNullable<kube.InstallPlan['status']>[K] | null
-}
-
-async function write(cx: Olm, plan: kube.InstallPlan, status: Status): Promise<void> {
-  const before = { ...plan.status } as Record<string, unknown>
-  if (Object.entries(status).every(([name, value]) => before[name] === value)) return
-  await cx.writer.mergePatch(kube.InstallPlans, plan.metadata, { status }, 'status')
-}
-
-async function clear(cx: Olm, plans: readonly kube.InstallPlan[]): Promise<void> {
-  const namespaces = new Set(plans.map(({ metadata }) => metadata.namespace))
-  for (const namespace of namespaces) {
-    const here = plans.filter(({ metadata }) => metadata.namespace === namespace)
-    const inOrder = here.toSorted((a, b) => (b.spec?.generation ?? 0) - (a.spec?.generation ?? 0))
-    for (const { metadata } of inOrder.slice(kept)) await cx.writer.delete(kube.InstallPlans, metadata)
-  }
 }
 
 const kinds: readonly Kind[] = [

@@ -1,5 +1,5 @@
 import * as kube from '../kinds.ts'
-import { claim, foundIn, seconds, whenRung } from '../machinery/controller.ts'
+import { claim, foundIn, seconds, control } from '../machinery/controller.ts'
 import {
   isTrue,
   minute,
@@ -33,7 +33,7 @@ export function runClusterVersion(cx: Platform): Promise<void> {
     cx.faults,
   ]
   const memory = new Waits()
-  return whenRung(
+  return control(
     cx,
     watched,
     async () => {

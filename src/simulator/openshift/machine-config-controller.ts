@@ -8,7 +8,6 @@ import {
   recordEvent,
   seconds,
   untilAborted,
-  whenRung,
 } from '../machinery/controller.ts'
 import { ownerReference, share } from '../machinery/owned-pods.ts'
 import { isTrue, minute, type Platform, withConditions, writeStatus } from './platform-context.ts'
@@ -35,7 +34,7 @@ export function runPools(cx: Platform): Promise<void> {
       await tend(cx, pool, own)
     }
   }
-  return whenRung(cx, watched, tendAll, () => lag)
+  return control(cx, watched, tendAll, () => lag)
 }
 
 async function tend(cx: Platform, pool: kube.Pool, nodes: readonly kube.Node[]): Promise<void> {

@@ -126,7 +126,7 @@ function pastUpdates({ graph, version }: OpenShiftShape, now: Date): kube.Update
 async function runInterference(cx: Platform): Promise<void> {
   const changed = new ChangeSignal(cx.clock, cx.signal)
   const unpaused = new Set<string>()
-  cx.faults.onChange(() => changed.ring(), cx.signal)
+  cx.faults.onChange(() => changed.notify(), cx.signal)
   while (!cx.signal.aborted) {
     const { addedPool, unpausedPools = [] } = cx.faults.on
     if (addedPool) await addPool(cx, addedPool)

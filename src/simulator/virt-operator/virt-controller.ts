@@ -7,7 +7,7 @@ import {
   made,
   nameSuffix,
   recordEvent,
-  whenRung,
+  control,
 } from '../machinery/controller.ts'
 import { lead } from '../machinery/leader-election.ts'
 import { currentLauncher, launchersOf, runInstances, type Virt } from './vmi-controller.ts'
@@ -90,7 +90,7 @@ function runWorkloadUpdater(cx: Virt): Promise<void> {
       : undefined
     return plan.waiting && late === undefined ? delay : late
   }
-  return whenRung(cx, watched, update, () => delay)
+  return control(cx, watched, update, () => delay)
 }
 
 const isSettled = ({ status }: kube.KubeVirt): boolean =>

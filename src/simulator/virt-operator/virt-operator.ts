@@ -8,7 +8,7 @@ import {
   sameStatus,
   seconds,
   type Watched,
-  whenRung,
+  control,
 } from '../machinery/controller.ts'
 import type { Faults } from '../machinery/machinery-faults.ts'
 import { lead } from '../machinery/leader-election.ts'
@@ -65,7 +65,7 @@ function operate(cx: Operator): Promise<void> {
     { kind: Jobs, where: { namespace }, concerns },
     { kind: ConfigMaps, where: { namespace, labels: strategyLabel }, concerns },
   ]
-  return whenRung(
+  return control(
     cx,
     watched,
     () => work.pass(),
