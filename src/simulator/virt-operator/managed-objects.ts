@@ -6,11 +6,14 @@ import {
   configText,
   type DeploymentConfig,
   DeploymentFailure,
+  imageOf,
   isAtLeast,
   type Operator,
   type Pass,
 } from './virt-operator-context.ts'
 import { customResources } from './kubevirt-crds.ts'
+import { filled } from '../placeholders.ts'
+import table from './release-objects.json' with { type: 'json' }
 import { between, type ControllerContext, foundIn, made, nameSuffix } from '../machinery/controller.ts'
 import { gzipSync } from 'node:zlib'
 
@@ -19,12 +22,6 @@ interface Managed {
   readonly kind: Kind
   readonly object: KubeObject
 }
-
-/** One of them; `parts` is everything but what all objects have. */
-const managed = (kind: Kind, metadata: Metadata, parts: object = {}): Managed => ({
-  kind,
-  object: made(kind, { metadata, ...parts }),
-})
 
 /** Creates it, or writes it again where its stamps are of another deployment or generation of the CR, or somebody edited it. */
 export async function ensure(cx: Operator, pass: Pass, { kind, object }: Managed): Promise<boolean> {
@@ -124,132 +121,57 @@ export function hasStamps(object: KubeObject, config: DeploymentConfig, generati
 export const isOfDeployment = (object: KubeObject, id: string): boolean =>
   object.metadata.annotations?.[identifier] === id
 
+/** Data of the release, filled for a deployment. */
+export const ofRelease = <T>(
+  data: unknown,
+  config: DeploymentConfig,
+  words: Readonly<Record<string, string>> = {},
+): T =>
+  filled(data, {
+    word: (name) => wordOf(name, config, words),
+    isAtLeast: (minor) => isAtLeast(config.kubeVirtVersion, minor),
+  })
+
+function wordOf(name: string, config: DeploymentConfig, words: Readonly<Record<string, string>>): string {
+  if (name.startsWith('image ')) return imageOf(config, name.slice('image '.length))
+  const { namespace, registry, imagePrefix: prefix } = config
+  return { namespace, registry, prefix, ca: caBundle, ...words }[name] ?? ''
+}
+
+const kinds = new Map(
+  [
+    kube.ServiceAccounts,
+    kube.ClusterRoles,
+    kube.ClusterRoleBindings,
+    kube.Secrets,
+    kube.ConfigMaps,
+    kube.ValidatingWebhooks,
+    kube.MutatingWebhooks,
+    kube.ApiServices,
+    { apiVersion: 'v1', kind: 'Service', plural: 'services', namespaced: true },
+  ].map((kind: Kind) => [kind.kind, kind]),
+)
+
 /** What is there before any operand: CRDs first, then rights, services, webhooks (facts 2.5, steps 2 to 10). */
 export function supportObjects(config: DeploymentConfig): { definitions: Managed[]; others: Managed[] } {
-  const definitions = customResources(config.kubeVirtVersion).map((object) => ({
-    kind: kube.CustomResourceDefinitions,
-    object,
-  }))
+  const definitions = customResources(config.kubeVirtVersion)
+  const others = ofRelease<KubeObject[]>(table.support, config)
   return {
-    definitions,
-    others: [...rights(config), ...services(config), ...certificates(config), ...webhooks(config)],
+    definitions: definitions.map((object) => ({ kind: kube.CustomResourceDefinitions, object })),
+    others: others.flatMap((object) => {
+      const kind = kinds.get(object.kind)
+      return kind ? [{ kind, object }] : []
+    }),
   }
-}
-
-function services({ namespace }: DeploymentConfig): Managed[] {
-  const selected = [
-    ['kubevirt-operator-webhook', 'virt-operator'],
-    ['virt-api', 'virt-api'],
-    ['virt-exportproxy', 'virt-exportproxy'],
-  ] as const
-  return selected.map(([name, component]) => {
-    const ports = [{ port: 443, targetPort: 8443, protocol: 'TCP' }]
-    const spec = { selector: { 'kubevirt.io': component }, ports, type: 'ClusterIP' }
-    return managed(Services, { name, namespace }, { spec })
-  })
-}
-
-const secrets = [
-  'kubevirt-operator-certs',
-  'kubevirt-virt-api-certs',
-  'kubevirt-controller-certs',
-  'kubevirt-virt-handler-certs',
-]
-
-function certificates({ namespace }: DeploymentConfig): Managed[] {
-  const tls = { type: 'kubernetes.io/tls', data: { 'tls.crt': '', 'tls.key': '' } }
-  return [
-    managed(kube.ConfigMaps, { name: 'kubevirt-ca', namespace }, { data: { 'ca-bundle': '' } }),
-    ...secrets.map((name) => managed(kube.Secrets, { name, namespace }, tls)),
-  ]
 }
 
 /** `<deployment>-pdb`, one pod fewer than there are (facts 2.10). */
 export function disruptionBudget(namespace: string, component: string, replicas: number): Managed {
-  const spec = {
-    minAvailable: Math.max(1, replicas - 1),
-    selector: { matchLabels: { 'kubevirt.io': component } },
-  }
-  return managed(kube.PodDisruptionBudgets, { name: `${component}-pdb`, namespace }, { spec })
+  const kind = kube.PodDisruptionBudgets
+  const matchLabels = { 'kubevirt.io': component }
+  const spec = { minAvailable: Math.max(1, replicas - 1), selector: { matchLabels } }
+  return { kind, object: made(kind, { metadata: { name: `${component}-pdb`, namespace }, spec }) }
 }
-
-const accounts = ['kubevirt-apiserver', 'kubevirt-controller', 'kubevirt-handler', 'kubevirt-exportproxy']
-const role = (name: string, rules: kube.PolicyRule[]): Managed =>
-  managed(kube.ClusterRoles, { name }, { rules })
-const reading = ['get', 'list', 'watch']
-
-/** ServiceAccounts and roles of the operands; they are of the new release before any pod is (facts 2.7). */
-function rights({ namespace, kubeVirtVersion }: DeploymentConfig): Managed[] {
-  const backup = isAtLeast(kubeVirtVersion, 8) ? ['backup.kubevirt.io'] : []
-  const apiGroups = ['kubevirt.io', 'snapshot.kubevirt.io', ...backup]
-  const migrations = {
-    apiGroups: ['kubevirt.io'],
-    resources: ['virtualmachineinstancemigrations'],
-    verbs: ['*'],
-  }
-  return [
-    role('kubevirt.io:admin', [{ apiGroups, resources: ['*'], verbs: ['*'] }]),
-    role('kubevirt.io:edit', [{ apiGroups, resources: ['*'], verbs: [...reading, 'create', 'patch'] }]),
-    role('kubevirt.io:view', [{ apiGroups, resources: ['*'], verbs: reading }]),
-    role('kubevirt.io:migrate', [migrations]),
-    ...accounts.flatMap((name) => [
-      managed(kube.ServiceAccounts, { name, namespace }),
-      role(name, [{ apiGroups, resources: ['*'], verbs: [...reading, 'update'] }]),
-      binding(name, namespace),
-    ]),
-  ]
-}
-
-function binding(name: string, namespace: string): Managed {
-  const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name }
-  return managed(
-    kube.ClusterRoleBindings,
-    { name },
-    { roleRef, subjects: [{ kind: 'ServiceAccount', name, namespace }] },
-  )
-}
-
-/** Webhooks, all with failurePolicy Fail, and the aggregated APIs (facts 1.7, 2.10). */
-function webhooks({ namespace }: DeploymentConfig): Managed[] {
-  const operator = { namespace, name: 'kubevirt-operator-webhook' }
-  const api = { namespace, name: 'virt-api' }
-  const updates = call('kubevirt-update-validator.kubevirt.io', operator, 'kubevirts')
-  const vms = call('virtualmachine-validator.kubevirt.io', api, 'virtualmachines')
-  const defaults = call('virtualmachines-mutator.kubevirt.io', api, 'virtualmachines')
-  return [
-    managed(kube.ValidatingWebhooks, { name: 'virt-operator-validator' }, { webhooks: [updates] }),
-    managed(kube.ValidatingWebhooks, { name: 'virt-api-validator' }, { webhooks: [vms] }),
-    managed(kube.MutatingWebhooks, { name: 'virt-api-mutator' }, { webhooks: [defaults] }),
-    ...['v1', 'v1alpha3'].map((version) => apiService(namespace, version)),
-  ]
-}
-
-function call(name: string, service: { namespace: string; name: string }, resource: string): kube.Webhook {
-  return {
-    name,
-    failurePolicy: 'Fail',
-    sideEffects: 'None',
-    admissionReviewVersions: ['v1'],
-    clientConfig: { service: { ...service, path: `/${resource}-validate`, port: 443 }, caBundle },
-    rules: [
-      {
-        apiGroups: ['kubevirt.io'],
-        apiVersions: ['v1', 'v1alpha3'],
-        operations: ['CREATE', 'UPDATE'],
-        resources: [resource],
-      },
-    ],
-  }
-}
-
-function apiService(namespace: string, version: string): Managed {
-  const group = 'subresources.kubevirt.io'
-  const service = { namespace, name: 'virt-api', port: 443 }
-  const spec = { group, version, service, caBundle, groupPriorityMinimum: 1000, versionPriority: 15 }
-  return managed(kube.ApiServices, { name: `${version}.${group}` }, { spec })
-}
-
-const Services: Kind = { apiVersion: 'v1', kind: 'Service', plural: 'services', namespaced: true }
 
 /** A CA of nobody that ends in 2049: that the real one rotates every week is not simulated. */
 export const caBundle = [
@@ -299,40 +221,21 @@ function strategyJob(cx: Operator, config: DeploymentConfig): kube.Job {
   const prefix = isAtLeast(cx.self.version, 9)
     ? 'virt-operator-install-strategy-'
     : `kubevirt-${config.id}-job`
-  const env = [
-    { name: 'VIRT_OPERATOR_IMAGE', value: config.virtOperatorImage },
-    { name: 'TARGET_INSTALL_NAMESPACE', value: config.namespace },
-    { name: 'TARGET_DEPLOYMENT_CONFIG', value: configText(config) },
-  ]
-  return made(kube.Jobs, {
-    metadata: {
-      name: `${prefix}${nameSuffix(cx.random)}`,
-      generateName: prefix,
-      namespace: config.namespace,
-      labels: { 'kubevirt.io': '', 'app.kubernetes.io/managed-by': 'virt-operator', [strategyLabel]: '' },
-      annotations: identity(config),
-    },
-    spec: {
-      backoffLimit: 6,
-      template: {
-        metadata: { labels: { 'kubevirt.io': 'virt-operator-strategy-dumper' } },
-        spec: {
-          serviceAccountName: 'kubevirt-operator',
-          restartPolicy: 'Never',
-          ...onControlPlane,
-          containers: [
-            {
-              name: 'install-strategy-upload',
-              image: config.virtOperatorImage,
-              command: ['virt-operator', '--dump-install-strategy'],
-              env,
-            },
-          ],
-        },
-      },
-    },
+  const words = { operatorImage: config.virtOperatorImage, config: configText(config) }
+  const job = ofRelease<kube.Job>(table.strategyJob, config, words)
+  Object.assign(job.metadata, strategyMetadata(cx, prefix, config.namespace), {
+    annotations: identity(config),
   })
+  Object.assign(job.spec?.template?.spec ?? {}, table.onControlPlane)
+  return job
 }
+
+const strategyMetadata = (cx: ControllerContext, generateName: string, namespace: string | undefined) => ({
+  name: `${generateName}${nameSuffix(cx.random)}`,
+  generateName,
+  namespace,
+  labels: { 'kubevirt.io': '', 'app.kubernetes.io/managed-by': 'virt-operator', [strategyLabel]: '' },
+})
 
 /** `virt-operator --dump-install-strategy`: writes the ConfigMap that belongs to its Job; the exit code. */
 export async function dumpStrategy(cx: ControllerContext, pod: kube.Pod): Promise<number> {
@@ -345,45 +248,19 @@ export async function dumpStrategy(cx: ControllerContext, pod: kube.Pod): Promis
     }),
   )
   if (job === undefined) return 1
-  const generateName = 'kubevirt-install-strategy-'
-  await cx.writer.create(
-    kube.ConfigMaps,
-    made(kube.ConfigMaps, {
-      metadata: {
-        name: `${generateName}${nameSuffix(cx.random)}`,
-        generateName,
-        namespace: pod.metadata.namespace,
-        labels: { 'kubevirt.io': '', 'app.kubernetes.io/managed-by': 'virt-operator', [strategyLabel]: '' },
-        annotations: {
-          ...job.metadata.annotations,
-          'kubevirt.io/install-strategy-cm-encoding': 'base64+gzip',
-        },
-      },
-      data: { manifests: gzipSync(targetConfig(pod)).toString('base64') },
-    }),
-  )
+  const encoding = { 'kubevirt.io/install-strategy-cm-encoding': 'base64+gzip' }
+  const map: kube.ConfigMap = made(kube.ConfigMaps, {
+    metadata: {
+      ...strategyMetadata(cx, 'kubevirt-install-strategy-', namespace),
+      annotations: { ...job.metadata.annotations, ...encoding },
+    },
+    data: { manifests: gzipSync(targetConfig(pod)).toString('base64') },
+  })
+  await cx.writer.create(kube.ConfigMaps, map)
   return 0
 }
 
 function targetConfig({ spec }: kube.Pod): string {
   const [container] = spec?.containers ?? []
   return container?.env?.find(({ name }) => name === 'TARGET_DEPLOYMENT_CONFIG')?.value ?? ''
-}
-
-/** On control-plane nodes, as virt-api and virt-controller have been since v1.3 (facts 2.1). */
-export const onControlPlane = {
-  nodeSelector: { 'kubernetes.io/os': 'linux' },
-  affinity: {
-    nodeAffinity: {
-      requiredDuringSchedulingIgnoredDuringExecution: {
-        nodeSelectorTerms: ['control-plane', 'master'].map((name) => ({
-          matchExpressions: [{ key: `node-role.kubernetes.io/${name}`, operator: 'Exists' }],
-        })),
-      },
-    },
-  },
-  tolerations: [
-    { key: 'CriticalAddonsOnly', operator: 'Exists' },
-    { key: 'node-role.kubernetes.io/control-plane', operator: 'Exists', effect: 'NoSchedule' },
-  ],
 }

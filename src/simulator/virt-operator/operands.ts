@@ -5,19 +5,19 @@ import {
   ensure,
   hasStamps,
   isOfDeployment,
-  onControlPlane,
+  ofRelease,
   podStamps,
 } from './managed-objects.ts'
 import {
   type DeploymentConfig,
   DeploymentFailure,
-  imageOf,
   isAtLeast,
   type Operator,
   type Pass,
   versionOrder,
 } from './virt-operator-context.ts'
-import { foundIn, made, recordEvent } from '../machinery/controller.ts'
+import table from './release-objects.json' with { type: 'json' }
+import { foundIn, recordEvent } from '../machinery/controller.ts'
 import { isReady } from '../machinery/owned-pods.ts'
 
 /** `changed`: written in this pass. `rolling`: its pods are not through. */
@@ -246,84 +246,36 @@ async function isRolled(cx: Operator, pass: Pass, deployment: kube.Deployment): 
   return pods.updatedReady > 0 && !pods.oldRunning
 }
 
-const everywhere = {
-  nodeSelector: { 'kubernetes.io/os': 'linux' },
-  tolerations: [{ key: 'CriticalAddonsOnly', operator: 'Exists' }],
-}
-
-function podTemplate(config: DeploymentConfig, name: string, container: kube.Container, place: object) {
+/** What the operator adds to the pods of every operand. */
+function withStamps<T extends kube.Deployment | kube.DaemonSet>(
+  object: T,
+  config: DeploymentConfig,
+  place: object,
+): T {
   const { labels, annotations } = podStamps(config)
-  return {
-    metadata: {
-      name,
-      labels: { ...labels, ...labelsOf(name), 'prometheus.kubevirt.io': 'true' },
-      annotations,
-    },
-    spec: {
-      serviceAccountName: name.replace(/^virt-/, 'kubevirt-').replace('kubevirt-api', 'kubevirt-apiserver'),
-      restartPolicy: 'Always',
-      priorityClassName: 'kubevirt-cluster-critical',
-      containers: [container],
-      ...place,
-    },
-  }
-}
-
-/** The pods of virt-template bear no label `kubevirt.io` (recording operator-v1.8.4-v1.9.0), nor do those of what nobody has heard of. */
-function labelsOf(name: string): Record<string, string> {
-  if (name === 'virt-template-apiserver') return template('apiserver')
-  if (name === 'virt-template-controller') return template('controller-manager')
-  return known.has(name) ? { 'kubevirt.io': name } : { 'app.kubernetes.io/name': name }
-}
-
-const template = (plane: string) => ({ 'app.kubernetes.io/name': 'virt-template', 'control-plane': plane })
-const known: ReadonlySet<string> = new Set([
-  'virt-handler',
-  'virt-controller',
-  'virt-api',
-  'virt-exportproxy',
-])
-
-const operandContainer = (config: DeploymentConfig, name: string, args: string[]): kube.Container => ({
-  name,
-  image: imageOf(config, name),
-  command: [name],
-  args: [...args, '--port', '8443', '-v', '2'],
-})
-
-/** An operand that is a Deployment. */
-function componentDeployment(config: DeploymentConfig, name: string, replicas: number): kube.Deployment {
-  const launcher = [
-    '--launcher-image',
-    imageOf(config, 'virt-launcher'),
-    '--exporter-image',
-    imageOf(config, 'virt-exportserver'),
-  ]
-  const own = operandContainer(config, name, name === 'virt-controller' ? launcher : [])
-  const pods = podTemplate(
-    config,
-    name,
-    { ...own, image: templateImage(config, name) ?? own.image ?? '' },
-    onControlPlane,
-  )
-  return made(kube.Deployments, {
-    metadata: {
-      name,
-      namespace: config.namespace,
-      labels: { 'kubevirt.io': name, 'app.kubernetes.io/name': name },
-    },
-    spec: {
-      replicas,
-      selector: { matchLabels: labelsOf(name) },
-      strategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: '25%', maxSurge: '25%' } },
-      template: pods,
-    },
+  const template = object.spec?.template ?? {}
+  const priorityClassName = 'kubevirt-cluster-critical'
+  Object.assign(template, {
+    metadata: { ...template.metadata, labels: { ...template.metadata?.labels, ...labels }, annotations },
+    spec: { ...template.spec, priorityClassName, ...place },
   })
+  return object
 }
 
-/** The virt-template images have a tag of their own (lab "Seen" 6). */
-const templateImage = (config: DeploymentConfig, name: string): string | undefined =>
-  name.startsWith('virt-template-') ? `${config.registry}/${config.imagePrefix}${name}:v0.2.2` : undefined
+const everywhere = { tolerations: [{ key: 'CriticalAddonsOnly', operator: 'Exists' }] }
+
+/** An operand that is a Deployment. One that nobody has heard of is like virt-exportproxy, but its pods bear no label `kubevirt.io`. */
+function componentDeployment(config: DeploymentConfig, name: string, replicas: number): kube.Deployment {
+  const known = Object.entries(table.operands).find(([operand]) => operand === name)?.[1]
+  const object = ofRelease<kube.Deployment>(known ?? strange(name), config)
+  Object.assign(object.spec ?? {}, { replicas })
+  return withStamps(object, config, table.onControlPlane)
+}
+
+function strange(name: string): unknown {
+  const text = JSON.stringify(table.operands['virt-exportproxy']).replaceAll('virt-exportproxy', name)
+  return JSON.parse(text.replaceAll(`"kubevirt.io":"${name}"`, `"app.kubernetes.io/name":"${name}"`))
+}
 
 /** What the operator has added to virt-handler by itself after its first roll: facts 2.8. */
 interface HandlerExtras {
@@ -335,34 +287,9 @@ const oldCertificates = 'kubevirt-virt-handler-certs'
 const migrationNames = ['--migration-cn-types', 'migration'] as const
 
 function handlerDaemonSet(config: DeploymentConfig, extras: HandlerExtras): kube.DaemonSet {
-  const name = 'virt-handler'
-  const args = ['--hostname-override', '$(NODE_NAME)', '--graceful-shutdown-seconds', '315']
-  const own = operandContainer(config, name, args)
-  own.args = [...(own.args ?? []), ...(extras.migrationNames ? migrationNames : [])]
-  const pods = podTemplate(config, name, own, everywhere)
+  const object = ofRelease<kube.DaemonSet>(table.operands['virt-handler'], config)
+  if (!knowsOfNames(config)) delete object.metadata.labels?.['kubevirt.io/supports-migration-cn-types']
+  if (extras.migrationNames) podSpecOf(object).containers?.[0]?.args?.push(...migrationNames)
   const volumes = extras.oldVolume ? [{ name: oldCertificates, secret: { secretName: oldCertificates } }] : []
-  return made(kube.DaemonSets, {
-    metadata: {
-      name,
-      namespace: config.namespace,
-      labels: {
-        'kubevirt.io': name,
-        ...(knowsOfNames(config) && { 'kubevirt.io/supports-migration-cn-types': 'true' }),
-      },
-    },
-    spec: {
-      selector: { matchLabels: { 'kubevirt.io': name } },
-      updateStrategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 1 } },
-      template: {
-        ...pods,
-        spec: {
-          ...pods.spec,
-          volumes: [
-            { name: 'libvirt-runtimes', hostPath: { path: '/var/run/kubevirt-libvirt-runtimes' } },
-            ...volumes,
-          ],
-        },
-      },
-    },
-  })
+  return withStamps(object, config, { ...everywhere, volumes })
 }
