@@ -26,71 +26,79 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Faults, MachineryFaults } from './machinery-faults.ts'
 import { timestamp } from '../api/object-lifecycle.ts'
 
-const hashLabel = 'pod-template-hash'
-
-/** Reconciles every object of the kind that nobody has deleted. */
+/** Reconciles every object of the kind that nobody has deleted; in how many ms to look again is what the first of them says. */
 const each =
   <T extends KubeObject>(
     cx: ControllerContext,
     kind: Kind<T>,
-    sync: (cx: ControllerContext, object: T) => Promise<void>,
+    sync: (cx: ControllerContext, object: T) => Promise<number | void>,
   ) =>
-  async (): Promise<void> => {
+  async (): Promise<number | undefined> => {
+    const again: number[] = []
     for (const object of await cx.reader.list(kind))
-      if (object.metadata.deletionTimestamp === undefined) await sync(cx, object)
+      if (object.metadata.deletionTimestamp === undefined)
+        again.push((await sync(cx, object)) ?? Number.POSITIVE_INFINITY)
+    const first = Math.min(...again)
+    return Number.isFinite(first) ? first : undefined
   }
 
-/** A pod of the set's template, told of in an event. */
+type Owner = kube.DaemonSet | kube.ReplicaSet | kube.Job
+
+/** A pod of the owner's template, told of in an event. */
 async function addPod(
   cx: ControllerContext,
-  set: kube.DaemonSet | kube.ReplicaSet,
+  owner: Owner,
   by: string,
   more: { labels?: Record<string, string>; nodeName?: string } = {},
 ): Promise<kube.Pod> {
-  const template = set.spec?.template ?? {}
-  const pod = await createPod(cx, set, { template, prefix: `${set.metadata.name}-`, by, ...more })
-  await recordEvent(cx, set, by, ['Normal', 'SuccessfulCreate', `Created pod: ${pod.metadata.name}`])
+  const template = owner.spec?.template ?? {}
+  const pod = await createPod(cx, owner, { template, prefix: `${owner.metadata.name}-`, by, ...more })
+  await recordEvent(cx, owner, by, ['Normal', 'SuccessfulCreate', `Created pod: ${pod.metadata.name}`])
   return pod
 }
 
-async function removePod(cx: ControllerContext, set: KubeObject, by: string, { metadata }: kube.Pod) {
-  await cx.writer.delete(kube.Pods, metadata, { uid: metadata.uid })
-  await recordEvent(cx, set, by, ['Normal', 'SuccessfulDelete', `Deleted pod: ${metadata.name}`])
+async function removePods(cx: ControllerContext, set: KubeObject, by: string, pods: readonly kube.Pod[]) {
+  for (const { metadata } of pods) {
+    await cx.writer.delete(kube.Pods, metadata, { uid: metadata.uid })
+    await recordEvent(cx, set, by, ['Normal', 'SuccessfulDelete', `Deleted pod: ${metadata.name}`])
+  }
 }
+
+const hashLabel = 'pod-template-hash'
 
 /** Rolls each Deployment from ReplicaSet to ReplicaSet, as maxSurge and maxUnavailable allow. */
 export const runDeployments = (cx: ControllerContext): Promise<void> =>
   control(cx, [{ kind: kube.Deployments }, { kind: kube.ReplicaSets }], each(cx, kube.Deployments, roll))
 
 async function roll(cx: ControllerContext, deployment: kube.Deployment): Promise<void> {
-  const sets = await setsOf(cx, deployment)
-  const hash = templateHash(deployment.spec?.template)
-  const current =
-    sets.find((set) => set.metadata.labels?.[hashLabel] === hash) ?? (await addSet(cx, deployment, hash))
-  const old = sets.filter((set) => set !== current)
-  await mergeStatus(
-    cx,
-    kube.Deployments,
-    deployment,
-    deploymentStatus(deployment, [current, ...old], seconds(cx)),
-  )
-  for (const move of nextMoves(deployment, current, old)) await scale(cx, deployment, move)
-}
-
-async function setsOf(cx: ControllerContext, { metadata, spec }: kube.Deployment) {
+  const { metadata, spec } = deployment
   const labels = asSelector(spec?.selector?.matchLabels ?? {})
-  const sets = await cx.reader.list(kube.ReplicaSets, { namespace: metadata.namespace, labels })
-  return sets.filter((set) => set.metadata.ownerReferences?.some((o) => o.uid === metadata.uid) ?? false)
+  const found = await cx.reader.list(kube.ReplicaSets, { namespace: metadata.namespace, labels })
+  const sets = found.filter((set) => set.metadata.ownerReferences?.some((o) => o.uid === metadata.uid))
+  const hash = templateHash(spec?.template)
+  const current =
+    sets.find((set) => set.metadata.labels?.[hashLabel] === hash) ??
+    (await cx.writer.create(kube.ReplicaSets, replicaSet(deployment, hash)))
+  const old = sets.filter((set) => set !== current)
+  const status = deploymentStatus(deployment, [current, ...old], seconds(cx))
+  await mergeStatus(cx, kube.Deployments, deployment, status)
+  for (const { set, to } of nextMoves(deployment, current, old)) {
+    const from = replicas(set)
+    await cx.writer.mergePatch(kube.ReplicaSets, set.metadata, { spec: { replicas: to } })
+    const message = `Scaled ${to > from ? 'up' : 'down'} replica set ${set.metadata.name} from ${from} to ${to}`
+    await recordEvent(cx, deployment, 'deployment-controller', ['Normal', 'ScalingReplicaSet', message])
+  }
 }
 
-function addSet(cx: ControllerContext, deployment: kube.Deployment, hash: string): Promise<kube.ReplicaSet> {
+function replicaSet(deployment: kube.Deployment, hash: string): kube.ReplicaSet {
   const { metadata, spec } = deployment
   const template = spec?.template ?? {}
   const labels = { ...template.metadata?.labels, [hashLabel]: hash }
-  const wanted = made(kube.ReplicaSets, {
+  const { namespace } = metadata
+  return made(kube.ReplicaSets, {
     metadata: {
       name: `${metadata.name}-${hash}`,
-      namespace: metadata.namespace,
+      namespace,
       labels,
       ownerReferences: [ownerReference(deployment)],
     },
@@ -100,17 +108,6 @@ function addSet(cx: ControllerContext, deployment: kube.Deployment, hash: string
       template: { ...template, metadata: { ...template.metadata, labels } },
     },
   })
-  return cx.writer.create(kube.ReplicaSets, wanted)
-}
-
-async function scale(cx: ControllerContext, deployment: kube.Deployment, { set, to }: Move): Promise<void> {
-  const from = set.spec?.replicas ?? 0
-  await cx.writer.mergePatch(kube.ReplicaSets, set.metadata, { spec: { replicas: to } })
-  await recordEvent(cx, deployment, 'deployment-controller', [
-    'Normal',
-    'ScalingReplicaSet',
-    `Scaled ${to > from ? 'up' : 'down'} replica set ${set.metadata.name} from ${from} to ${to}`,
-  ])
 }
 
 /** The counts of a Deployment as its ReplicaSets have them, the current one first. */
@@ -131,20 +128,17 @@ function deploymentStatus(deployment: kube.Deployment, all: readonly kube.Replic
 }
 
 function conditionsOf({ status }: kube.Deployment, available: boolean, now: string): Condition[] {
-  const word = available ? 'True' : 'False'
   const before = status?.conditions?.find((c) => c.type === 'Available')
-  if (before?.status === word) return status?.conditions ?? []
-  return [
-    {
-      type: 'Available',
-      status: word,
-      reason: available ? 'MinimumReplicasAvailable' : 'MinimumReplicasUnavailable',
-      message: available
-        ? 'Deployment has minimum availability.'
-        : 'Deployment does not have minimum availability.',
-      lastTransitionTime: now,
-    },
-  ]
+  if (before?.status === (available ? 'True' : 'False')) return status?.conditions ?? []
+  const next = available
+    ? claim('Available', 'True', 'MinimumReplicasAvailable', 'Deployment has minimum availability.')
+    : claim(
+        'Available',
+        'False',
+        'MinimumReplicasUnavailable',
+        'Deployment does not have minimum availability.',
+      )
+  return [{ ...next, lastTransitionTime: now }]
 }
 
 /** A ReplicaSet and how many replicas it is to have. */
@@ -205,11 +199,13 @@ export function runReplicaSets(cx: ControllerContext): Promise<void> {
 }
 
 async function syncReplicaSet(cx: ControllerContext, set: kube.ReplicaSet): Promise<void> {
+  const by = 'replicaset-controller'
   const pods = (await podsOf(cx, set, set.spec?.selector?.matchLabels ?? {})).filter(isLiving)
   const wanted = set.spec?.replicas ?? 1
-  for (let i = pods.length; i < wanted; i++) pods.push(await addPod(cx, set, replicaSetController))
-  const leaving = [...pods].sort(readyLast).slice(0, Math.max(0, pods.length - wanted))
-  for (const pod of leaving) await removePod(cx, set, replicaSetController, pod)
+  for (let i = pods.length; i < wanted; i++) pods.push(await addPod(cx, set, by))
+  const unreadyFirst = pods.toSorted((a, b) => Number(isReady(a)) - Number(isReady(b)))
+  const leaving = unreadyFirst.slice(0, Math.max(0, pods.length - wanted))
+  await removePods(cx, set, by, leaving)
   const staying = pods.filter((pod) => !leaving.includes(pod))
   const ready = staying.filter(isReady).length
   await mergeStatus(cx, kube.ReplicaSets, set, {
@@ -221,11 +217,6 @@ async function syncReplicaSet(cx: ControllerContext, set: kube.ReplicaSet): Prom
   })
 }
 
-const replicaSetController = 'replicaset-controller'
-const readyLast = (a: kube.Pod, b: kube.Pod): number => Number(isReady(a)) - Number(isReady(b))
-
-const daemonSetController = 'daemonset-controller'
-
 /** Keeps one pod of each DaemonSet on every node that it tolerates, and rolls them maxUnavailable at a time. */
 export function runDaemonSets(cx: ControllerContext): Promise<void> {
   const watched = [
@@ -236,97 +227,94 @@ export function runDaemonSets(cx: ControllerContext): Promise<void> {
   return control(cx, watched, each(cx, kube.DaemonSets, syncDaemonSet))
 }
 
+/** Label that tells which template a DaemonSet's pod was made from. */
+const revisionLabel = 'controller-revision-hash'
+
+/** A DaemonSet with its nodes, and the hash of its template. */
+interface Spread {
+  set: kube.DaemonSet
+  nodes: readonly kube.Node[]
+  hash: string
+}
+
 async function syncDaemonSet(cx: ControllerContext, set: kube.DaemonSet): Promise<void> {
-  const nodes = (await cx.reader.list(kube.Nodes)).filter((node) =>
-    toleratesNode(set.spec?.template?.spec, node),
-  )
-  const hash = templateHash(set.spec?.template)
+  const by = 'daemonset-controller'
+  const all = await cx.reader.list(kube.Nodes)
+  const nodes = all.filter((node) => toleratesNode(set.spec?.template?.spec, node))
+  const spread = { set, nodes, hash: templateHash(set.spec?.template) }
   const pods = (await podsOf(cx, set, set.spec?.selector?.matchLabels ?? {})).filter((pod) => !isOver(pod))
   const served = new Set(pods.map((pod) => pod.spec?.nodeName))
   const fresh: kube.Pod[] = []
-  const labels = { [revisionLabel]: hash }
-  for (const { metadata } of nodes.filter((node) => !served.has(node.metadata.name)))
-    fresh.push(await addPod(cx, set, daemonSetController, { labels, nodeName: metadata.name }))
-  const leaving = fresh.length > 0 ? [] : leavingNow(set, nodes, pods, hash)
-  await mergeStatus(cx, kube.DaemonSets, set, daemonSetStatus(set, nodes, [...pods, ...fresh], hash))
-  for (const pod of leaving) await removePod(cx, set, daemonSetController, pod)
+  for (const { metadata } of nodes.filter((node) => !served.has(node.metadata.name))) {
+    const labels = { [revisionLabel]: spread.hash }
+    fresh.push(await addPod(cx, set, by, { labels, nodeName: metadata.name }))
+  }
+  const leaving = fresh.length > 0 ? [] : leavingNow(spread, pods)
+  await mergeStatus(cx, kube.DaemonSets, set, daemonSetStatus(spread, [...pods, ...fresh]))
+  await removePods(cx, set, by, leaving)
 }
 
+const isOf = (hash: string, { metadata }: kube.Pod): boolean => metadata.labels?.[revisionLabel] === hash
+const isStaying = ({ metadata }: kube.Pod): boolean => metadata.deletionTimestamp === undefined
+
 /** Old pods that may go now: those that serve nobody first, then as many as maxUnavailable leaves. */
-function leavingNow(
-  set: kube.DaemonSet,
-  nodes: readonly kube.Node[],
-  pods: readonly kube.Pod[],
-  hash: string,
-): kube.Pod[] {
+function leavingNow({ set, nodes, hash }: Spread, pods: readonly kube.Pod[]): kube.Pod[] {
   const most = Math.max(1, share(set.spec?.updateStrategy?.rollingUpdate?.maxUnavailable, nodes.length, 'up'))
-  const staying = pods.filter((pod) => pod.metadata.deletionTimestamp === undefined)
+  const staying = pods.filter(isStaying)
   const unavailable = nodes.length - staying.filter(isReady).length
-  const old = staying.filter((pod) => pod.metadata.labels?.[revisionLabel] !== hash)
+  const old = staying.filter((pod) => !isOf(hash, pod))
   const idle = old.filter((pod) => !isReady(pod))
   return [...idle, ...old.filter(isReady).slice(0, Math.max(0, most - unavailable))]
 }
 
 /** The counts of a DaemonSet as its pods have them. */
-function daemonSetStatus(
-  set: kube.DaemonSet,
-  nodes: readonly kube.Node[],
-  pods: readonly kube.Pod[],
-  hash: string,
-): kube.DaemonSet['status'] {
+function daemonSetStatus({ set, nodes, hash }: Spread, pods: readonly kube.Pod[]): kube.DaemonSet['status'] {
   const names = new Set(nodes.map((node) => node.metadata.name))
   const placed = pods.filter((pod) => names.has(pod.spec?.nodeName ?? ''))
-  const ready = placed.filter((pod) => pod.metadata.deletionTimestamp === undefined && isReady(pod)).length
+  const ready = placed.filter((pod) => isStaying(pod) && isReady(pod)).length
   return {
     observedGeneration: set.metadata.generation ?? 1,
     desiredNumberScheduled: nodes.length,
     currentNumberScheduled: placed.length,
     numberMisscheduled: pods.length - placed.length,
-    updatedNumberScheduled: placed.filter((pod) => pod.metadata.labels?.[revisionLabel] === hash).length,
+    updatedNumberScheduled: placed.filter((pod) => isOf(hash, pod)).length,
     numberReady: ready,
     numberAvailable: ready,
     numberUnavailable: nodes.length - ready,
   }
 }
 
-/** Label that tells which template a DaemonSet's pod was made from. */
-const revisionLabel = 'controller-revision-hash'
-
 const jobController = 'job-controller'
 
 /** Runs one pod for each Job and writes down how it ended. */
 export const runJobs = (cx: ControllerContext): Promise<void> =>
-  control(cx, [{ kind: kube.Jobs }, { kind: kube.Pods, concerns: ownedBy('Job') }], async () => {
-    const again: number[] = []
-    for (const job of await cx.reader.list(kube.Jobs)) again.push(...(await advance(cx, job)))
-    return again.length > 0 ? Math.min(...again) : undefined
-  })
+  control(
+    cx,
+    [{ kind: kube.Jobs }, { kind: kube.Pods, concerns: ownedBy('Job') }],
+    each(cx, kube.Jobs, syncJob),
+  )
 
 /** In how many ms to look again. */
-async function advance(cx: ControllerContext, job: kube.Job): Promise<number[]> {
-  if (job.metadata.deletionTimestamp !== undefined) return []
-  if (isThrough(job)) return await clear(cx, job)
+async function syncJob(cx: ControllerContext, job: kube.Job): Promise<number | undefined> {
+  const ended = job.status?.completionTime ?? condition(job, 'Failed')?.lastTransitionTime
+  if (ended !== undefined) return await clear(cx, job, ended)
   const labels = { 'batch.kubernetes.io/job-name': job.metadata.name }
   const pods = await podsOf(cx, job, labels)
   const failed = pods.filter((pod) => pod.status?.phase === 'Failed')
-  if (pods.some((pod) => pod.status?.phase === 'Succeeded')) await complete(cx, job)
-  else if (failed.length > (job.spec?.backoffLimit ?? 6)) await giveUp(cx, job, failed.length)
+  if (pods.some((pod) => pod.status?.phase === 'Succeeded')) await end(cx, job, completed)
+  else if (failed.length > (job.spec?.backoffLimit ?? 6))
+    await end(cx, job, { ...gaveUp, failed: failed.length })
   else if (failed.length === pods.length) return await next(cx, job, { labels, failed })
-  return []
+  return undefined
 }
 
-const isThrough = (job: kube.Job): boolean =>
-  job.status?.completionTime !== undefined || condition(job, 'Failed')?.status === 'True'
-
 /** A Job that is over goes when its time to live has passed, where it has one. */
-async function clear(cx: ControllerContext, job: kube.Job): Promise<number[]> {
+async function clear(cx: ControllerContext, job: kube.Job, ended: string): Promise<number | undefined> {
   const { ttlSecondsAfterFinished: ttl } = job.spec ?? {}
-  const ended = job.status?.completionTime ?? condition(job, 'Failed')?.lastTransitionTime
-  if (ttl === undefined || ended === undefined) return []
+  if (ttl === undefined) return undefined
   const left = Date.parse(ended) + ttl * 1000 - cx.clock.now().getTime()
-  if (left > 0) return [left]
-  await cx.writer.delete(kube.Jobs, job.metadata)
-  return []
+  if (left <= 0) await cx.writer.delete(kube.Jobs, job.metadata)
+  return left > 0 ? left : undefined
 }
 
 /** The next pod, after a pause that doubles with each one that failed. */
@@ -334,68 +322,52 @@ async function next(
   cx: ControllerContext,
   job: kube.Job,
   { labels, failed }: { labels: Record<string, string>; failed: readonly kube.Pod[] },
-): Promise<number[]> {
+): Promise<number | undefined> {
   const ends = failed.map((pod) =>
     Date.parse(pod.status?.containerStatuses?.[0]?.state?.terminated?.finishedAt ?? ''),
   )
-  const due =
-    failed.length === 0 ? 0 : Math.max(...ends) + Math.min(10_000 * 2 ** (failed.length - 1), 360_000)
-  const wait = due - cx.clock.now().getTime()
-  if (wait > 0) return [wait]
-  await start(cx, job, { labels, failed: failed.length })
-  return []
-}
-
-async function giveUp(cx: ControllerContext, job: kube.Job, failed: number): Promise<void> {
-  const at = seconds(cx)
-  const why = { reason: 'BackoffLimitExceeded', message: 'Job has reached the specified backoff limit' }
-  const ended = { type: 'Failed', status: 'True', ...why, lastTransitionTime: at, lastProbeTime: at } as const
-  await cx.writer.mergePatch(
-    kube.Jobs,
-    job.metadata,
-    { status: { active: 0, failed, conditions: [ended] } },
-    'status',
-  )
-  await recordEvent(cx, job, jobController, ['Warning', why.reason, why.message])
-}
-
-async function start(
-  cx: ControllerContext,
-  job: kube.Job,
-  { labels, failed }: { labels: Record<string, string>; failed: number },
-): Promise<void> {
-  const pod = await createPod(cx, job, {
-    template: job.spec?.template ?? {},
-    prefix: `${job.metadata.name}-`,
-    labels: { ...labels, 'job-name': job.metadata.name },
-    by: jobController,
-  })
+  const pause = Math.min(10_000 * 2 ** (failed.length - 1), 360_000)
+  const wait = ends.length === 0 ? 0 : Math.max(...ends) + pause - cx.clock.now().getTime()
+  if (wait > 0) return wait
+  await addPod(cx, job, jobController, { labels: { ...labels, 'job-name': job.metadata.name } })
   const startTime = job.status?.startTime ?? seconds(cx)
-  const status = { active: 1, startTime, ...(failed > 0 && { failed }) }
-  await cx.writer.mergePatch(kube.Jobs, job.metadata, { status }, 'status')
-  await recordEvent(cx, job, jobController, [
-    'Normal',
-    'SuccessfulCreate',
-    `Created pod: ${pod.metadata.name}`,
-  ])
+  const status = { active: 1, startTime, ...(failed.length > 0 && { failed: failed.length }) }
+  await mergeStatus(cx, kube.Jobs, job, status)
+  return undefined
 }
 
-async function complete(cx: ControllerContext, job: kube.Job): Promise<void> {
+/** How a Job ends: the types of its conditions, with their reason and message, and what its event tells. */
+interface JobEnd {
+  types: readonly string[]
+  reason: string
+  message: string
+  event: readonly ['Normal' | 'Warning', string, string]
+  failed?: number
+}
+
+const reached = { reason: 'CompletionsReached', message: 'Reached expected number of succeeded pods' }
+const exceeded = { reason: 'BackoffLimitExceeded', message: 'Job has reached the specified backoff limit' }
+const completed: JobEnd = {
+  types: ['SuccessCriteriaMet', 'Complete'],
+  ...reached,
+  event: ['Normal', 'Completed', 'Job completed'],
+}
+const gaveUp: JobEnd = {
+  types: ['Failed'],
+  ...exceeded,
+  event: ['Warning', exceeded.reason, exceeded.message],
+}
+
+async function end(cx: ControllerContext, job: kube.Job, { types, reason, message, event, failed }: JobEnd) {
   const at = seconds(cx)
-  const reached = {
-    status: 'True',
-    reason: 'CompletionsReached',
-    message: 'Reached expected number of succeeded pods',
+  const conditions = types.map((type) => ({
+    ...claim(type, 'True', reason, message),
     lastTransitionTime: at,
     lastProbeTime: at,
-  } as const
-  const conditions = [
-    { type: 'SuccessCriteriaMet', ...reached },
-    { type: 'Complete', ...reached },
-  ]
-  const status = { active: 0, succeeded: 1, completionTime: at, conditions }
-  await cx.writer.mergePatch(kube.Jobs, job.metadata, { status }, 'status')
-  await recordEvent(cx, job, jobController, ['Normal', 'Completed', 'Job completed'])
+  }))
+  const counts = failed === undefined ? { succeeded: 1, completionTime: at } : { failed }
+  await mergeStatus(cx, kube.Jobs, job, { active: 0, ...counts, conditions })
+  await recordEvent(cx, job, jobController, event)
 }
 
 interface Service extends KubeObject {
@@ -403,13 +375,12 @@ interface Service extends KubeObject {
 }
 
 const Services: Kind<Service> = { apiVersion: 'v1', kind: 'Service', plural: 'services', namespaced: true }
+type Endpoints = NonNullable<kube.EndpointSlice['endpoints']>
 
 /** Keeps one slice per Service that has a selector, with the pods that it selects. */
 export function runEndpointSlices(cx: ControllerContext): Promise<void> {
   const watched = [{ kind: Services }, { kind: kube.Pods, concerns: isInfrastructure }]
-  return control(cx, watched, async () => {
-    for (const service of await cx.reader.list(Services)) await keep(cx, service)
-  })
+  return control(cx, watched, each(cx, Services, syncEndpoints))
 }
 
 /** Launcher pods come by the hundred and serve nobody. */
@@ -418,34 +389,29 @@ function isInfrastructure({ metadata }: KubeObject): boolean {
   return component !== undefined && component !== 'virt-launcher'
 }
 
-async function keep(cx: ControllerContext, { metadata, spec }: Service): Promise<void> {
+async function syncEndpoints(cx: ControllerContext, { metadata, spec }: Service): Promise<void> {
   const { name, namespace } = metadata
-  const labels = Object.entries(spec?.selector ?? {}).map(([key, value]) => `${key}=${value}`)
-  if (labels.length === 0) return
-  const pods = await cx.reader.list(kube.Pods, { namespace, labels: labels.join() })
-  const endpoints = pods.filter(({ status }) => status?.phase === 'Running').map(endpointOf)
+  const labels = asSelector(spec?.selector ?? {})
+  if (labels === '') return
+  const pods = await cx.reader.list(kube.Pods, { namespace, labels })
+  const endpoints: Endpoints = pods
+    .filter(({ status }) => status?.phase === 'Running')
+    .map((pod) => ({
+      addresses: [pod.status?.podIP ?? '10.0.0.1'],
+      conditions: { ready: isReady(pod) },
+      targetRef: { kind: 'Pod', name: pod.metadata.name, ...(pod.metadata.uid && { uid: pod.metadata.uid }) },
+    }))
   const found = await cx.reader.get(kube.EndpointSlices, { name, namespace })
-  if (found.is === 'object' && isDeepStrictEqual(found.object.endpoints ?? [], endpoints)) return
-  const slice: kube.EndpointSlice = made(kube.EndpointSlices, {
-    metadata: {
-      name,
-      namespace,
-      labels: { 'kubernetes.io/service-name': name },
-    },
-    addressType: 'IPv4',
-    endpoints,
-  })
-  if (found.is === 'object') await cx.writer.mergePatch(kube.EndpointSlices, metadata, { endpoints })
-  else await cx.writer.create(kube.EndpointSlices, slice)
-}
-
-function endpointOf(pod: kube.Pod): NonNullable<kube.EndpointSlice['endpoints']>[number] {
-  const { name, uid } = pod.metadata
-  return {
-    addresses: [pod.status?.podIP ?? '10.0.0.1'],
-    conditions: { ready: condition(pod, 'Ready')?.status === 'True' },
-    targetRef: { kind: 'Pod', name, ...(uid !== undefined && { uid }) },
+  if (found.is === 'object') {
+    if (!isDeepStrictEqual(found.object.endpoints ?? [], endpoints))
+      await cx.writer.mergePatch(kube.EndpointSlices, metadata, { endpoints })
+    return
   }
+  const own = { name, namespace, labels: { 'kubernetes.io/service-name': name } }
+  await cx.writer.create(
+    kube.EndpointSlices,
+    made(kube.EndpointSlices, { metadata: own, addressType: 'IPv4', endpoints }),
+  )
 }
 
 /** The aggregator's word on each APIService with a Service: available while an endpoint of that is ready, and its certificate has not ended. */
@@ -454,24 +420,20 @@ export const runApiServices = (cx: ControllerContext, faults: Faults<MachineryFa
     const services = (await cx.reader.list(kube.ApiServices)).filter(({ spec }) => spec?.service)
     if (services.length === 0) return
     const slices = await cx.reader.list(kube.EndpointSlices)
-    for (const service of services) await judge(cx, service, { slices, expired: faults.on.expired ?? [] })
+    for (const service of services) {
+      const now = availability(service, slices, { expired: faults.on.expired ?? [], at: cx.clock.now() })
+      const before = condition(service, now.type)
+      if (before?.status === now.status && before.reason === now.reason) continue
+      const conditions = [{ ...now, lastTransitionTime: seconds(cx) }]
+      await cx.writer.mergePatch(kube.ApiServices, service.metadata, { status: { conditions } }, 'status')
+    }
   })
 
-interface Behind {
-  slices: readonly kube.EndpointSlice[]
-  expired: readonly string[]
-}
-
-async function judge(cx: ControllerContext, service: kube.ApiService, behind: Behind): Promise<void> {
-  const now = availability(service, behind, cx.clock.now())
-  const before = condition(service, now.type)
-  if (before?.status === now.status && before.reason === now.reason) return
-  const time = seconds(cx)
-  const conditions = [{ ...now, lastTransitionTime: time }]
-  await cx.writer.mergePatch(kube.ApiServices, service.metadata, { status: { conditions } }, 'status')
-}
-
-function availability({ spec }: kube.ApiService, { slices, expired }: Behind, at: Date): Condition {
+function availability(
+  { spec }: kube.ApiService,
+  slices: readonly kube.EndpointSlice[],
+  { expired, at }: { expired: readonly string[]; at: Date },
+): Condition {
   const { namespace, name = '' } = spec?.service ?? {}
   const ready = slices.some(
     ({ metadata, endpoints }) =>
@@ -479,26 +441,18 @@ function availability({ spec }: kube.ApiService, { slices, expired }: Behind, at
       metadata.labels?.['kubernetes.io/service-name'] === name &&
       endpoints?.some(({ conditions }) => conditions?.ready !== false),
   )
-  if (ready && expired.includes(name)) return certificateEnded(spec, at)
-  return ready
-    ? { type: 'Available', status: 'True', reason: 'Passed', message: 'all checks passed' }
-    : claim(
-        'Available',
-        'False',
-        'MissingEndpoints',
-        `endpoints for service/${name} in "${namespace}" have no addresses with port name "https"`,
-      )
-}
-
-/** In the words of kube-aggregator, which verifies the answer to its discovery call against the CA bundle. */
-function certificateEnded(spec: kube.ApiService['spec'], at: Date): Condition {
+  const isNot = (reason: string, message: string) => claim('Available', 'False', reason, message)
+  if (!ready)
+    return isNot(
+      'MissingEndpoints',
+      `endpoints for service/${name} in "${namespace}" have no addresses with port name "https"`,
+    )
+  if (!expired.includes(name)) return claim('Available', 'True', 'Passed', 'all checks passed')
+  // In the words of kube-aggregator, which verifies the answer to its discovery call against the CA bundle.
   const url = `https://10.96.77.12:443/apis/${spec?.group}/${spec?.version}`
-  const now = timestamp(at)
   const ended = timestamp(new Date(at.getTime() - 3_600_000))
-  return claim(
-    'Available',
-    'False',
+  return isNot(
     'FailedDiscoveryCheck',
-    `failing or missing response from ${url}: Get "${url}": tls: failed to verify certificate: x509: certificate has expired or is not yet valid: current time ${now} is after ${ended}`,
+    `failing or missing response from ${url}: Get "${url}": tls: failed to verify certificate: x509: certificate has expired or is not yet valid: current time ${timestamp(at)} is after ${ended}`,
   )
 }

@@ -8,60 +8,6 @@ import { Refusal } from '../api/api-refusal.ts'
 import type { Store } from '../api/store.ts'
 import type { SubresourceCall } from '../api/subresources.ts'
 
-interface PodRun {
-  ending: boolean
-  readonly stop: AbortController
-}
-
-/** Plays the kubelet of every node: starts the pods that got a node, and ends those that are deleted. */
-export async function runKubelet(cx: KubeletContext): Promise<void> {
-  const lives = new Map<string, PodRun>()
-  cx.signal.addEventListener('abort', () => {
-    for (const { stop } of lives.values()) stop.abort(cx.signal.reason)
-  })
-  await untilAborted(cx.signal, async () => {
-    for await (const change of cx.reader.watch(kube.Pods, {}, cx.signal)) {
-      if (cx.signal.aborted) return
-      if (change.type === 'deleted') forget(lives, change.object)
-      else if (change.type === 'added' || change.type === 'modified') attend(cx, lives, change.object)
-    }
-  })
-}
-
-const through: PodRun = { ending: false, stop: new AbortController() }
-
-function forget(lives: Map<string, PodRun>, { metadata }: kube.Pod): void {
-  const uid = metadata.uid ?? ''
-  lives.get(uid)?.stop.abort()
-  lives.delete(uid)
-}
-
-function attend(cx: KubeletContext, lives: Map<string, PodRun>, pod: kube.Pod): void {
-  const uid = pod.metadata.uid ?? ''
-  const life = lives.get(uid)
-  if (pod.metadata.deletionTimestamp !== undefined) {
-    if (life?.ending === true) return
-    life?.stop.abort()
-    lives.set(uid, { ending: true, stop: new AbortController() })
-    begin(cx, () => endPod(cx, pod))
-  } else if (pod.spec?.nodeName !== undefined && life === undefined && !isOver(pod)) {
-    const run = { ending: false, stop: new AbortController() }
-    lives.set(uid, run)
-    begin({ ...cx, signal: run.stop.signal }, async (own) => {
-      await livePod(own, pod)
-      // It goes on by itself: there is nothing left to stop.
-      if (lives.get(uid) === run) lives.set(uid, through)
-    })
-  }
-}
-
-/** A pod's life goes on beside the others; what the API refuses because the pod is gone ends it. */
-function begin(cx: KubeletContext, life: (cx: KubeletContext) => Promise<void>): void {
-  life(cx).catch((error: unknown) => {
-    if (!cx.signal.aborted && !(error instanceof ApiError)) cx.broken(error)
-  })
-}
-
 /** What a pod's container runs. Resolves with its exit code, or with undefined when it goes on until `signal`. */
 export type Program = (pod: kube.Pod, signal: AbortSignal) => Promise<number | undefined>
 
@@ -73,21 +19,65 @@ interface KubeletContext extends ControllerContext {
   readonly broken: (error: unknown) => void
 }
 
+interface PodRun {
+  ending: boolean
+  readonly stop: AbortController
+}
+
+const newRun = (ending: boolean): PodRun => ({ ending, stop: new AbortController() })
+/** Of a pod whose program goes on by itself: there is nothing left to stop. */
+const through = newRun(false)
+
+/** Plays the kubelet of every node: starts the pods that got a node, and ends those that are deleted. */
+export async function runKubelet(cx: KubeletContext): Promise<void> {
+  const lives = new Map<string, PodRun>()
+  cx.signal.addEventListener('abort', () => {
+    for (const { stop } of lives.values()) stop.abort(cx.signal.reason)
+  })
+  await untilAborted(cx.signal, async () => {
+    for await (const change of cx.reader.watch(kube.Pods, {}, cx.signal)) {
+      if (cx.signal.aborted) return
+      if (change.type === 'added' || change.type === 'modified') attend(cx, lives, change.object)
+      else if (change.type === 'deleted') {
+        const { uid = '' } = change.object.metadata
+        lives.get(uid)?.stop.abort()
+        lives.delete(uid)
+      }
+    }
+  })
+}
+
+function attend(cx: KubeletContext, lives: Map<string, PodRun>, pod: kube.Pod): void {
+  const { uid = '', deletionTimestamp } = pod.metadata
+  const life = lives.get(uid)
+  const isEnding = deletionTimestamp !== undefined
+  if (isEnding ? life?.ending : life !== undefined || pod.spec?.nodeName === undefined || isOver(pod)) return
+  life?.stop.abort()
+  const run = newRun(isEnding)
+  lives.set(uid, run)
+  if (isEnding) return begin(cx, () => endPod(cx, pod))
+  begin({ ...cx, signal: run.stop.signal }, async (own) => {
+    await livePod(own, pod)
+    if (lives.get(uid) === run) lives.set(uid, through)
+  })
+}
+
+/** A pod's life goes on beside the others; what the API refuses because the pod is gone ends it. */
+function begin(cx: KubeletContext, life: (cx: KubeletContext) => Promise<void>): void {
+  life(cx).catch((error: unknown) => {
+    if (!cx.signal.aborted && !(error instanceof ApiError)) cx.broken(error)
+  })
+}
+
 const by = 'kubelet'
 /** How often a kubelet asks whether a fault is over. */
 const pollEvery = 2000
 const longestBackOff = 300_000
 
-/**
- * A pod's life on its node, from the pull of its images to the end of its program, or to its deadline, counted from the kubelet's first sight
- * of it. `cx.signal` ends with the pod.
- */
+/** A pod's life on its node, to the end of its program or to its deadline, counted from the kubelet's first sight of it. `cx.signal` ends with the pod. */
 async function livePod(cx: KubeletContext, pod: kube.Pod): Promise<void> {
   const limit = pod.spec?.activeDeadlineSeconds
-  await (limit === undefined ? goOn(cx, pod) : goOnFor(cx, pod, limit))
-}
-
-async function goOnFor(cx: KubeletContext, pod: kube.Pod, limit: number): Promise<void> {
+  if (limit === undefined) return goOn(cx, pod)
   const over = new AbortController()
   const signal = AbortSignal.any([cx.signal, over.signal])
   const deadline = cx.clock.sleep(limit * 1000, signal).then(() => true)
@@ -105,48 +95,66 @@ const exceeded = {
   message: 'Pod was active on the node longer than the specified deadline',
 } as const
 
+type SetStage = (stage: Stage) => Promise<void>
+
+/** From the pull of its images to the end of its program. */
 async function goOn(cx: KubeletContext, pod: kube.Pod): Promise<void> {
   let now = pod
-  const become = async (stage: Stage): Promise<void> => {
+  const setStage: SetStage = async (stage) => {
     const status = podStatus(now, stage, seconds(cx))
     now = await cx.writer.mergePatch(kube.Pods, pod.metadata, { status }, 'status')
   }
-  if (!isServing(pod)) {
+  const isServing = pod.status?.containerStatuses?.every(({ ready }) => ready) ?? false
+  if (!isServing) {
     await nodeAnswers(cx, pod)
-    await become(waiting('ContainerCreating'))
-    await pullImages(cx, pod, become)
-    if (!(await start(cx, pod, become))) return
+    await setStage(waiting('ContainerCreating'))
+    await pullImages(cx, pod, setStage)
+    if (!(await start(cx, pod, setStage))) return
   }
-  await runProgram(cx, now, become)
+  const exitCode = await cx.programOf(now)?.(now, cx.signal)
+  if (pod.spec?.restartPolicy === 'Never' && exitCode !== undefined)
+    await setStage(ended(exitCode, now.status?.startTime ?? seconds(cx), seconds(cx)))
 }
 
-type Become = (stage: Stage) => Promise<void>
-const isServing = ({ status }: kube.Pod): boolean =>
-  status?.containerStatuses?.every((c) => c.ready === true) ?? false
 const imagesOf = ({ spec }: kube.Pod): string[] => (spec?.containers ?? []).map((c) => c.image ?? '')
 const waiting = (reason: string, message?: string): Stage => ({
   phase: 'Pending',
   ready: false,
-  state: { waiting: { reason, ...(message === undefined ? {} : { message }) } },
+  state: { waiting: { reason, ...(message !== undefined && { message }) } },
+})
+const running = (startedAt: string, ready: boolean): Stage => ({
+  phase: 'Running',
+  ready,
+  state: { running: { startedAt } },
 })
 
+function ended(exitCode: number, startedAt: string, finishedAt: string, reason?: string): Stage {
+  const terminated = {
+    exitCode,
+    reason: reason ?? (exitCode === 0 ? 'Completed' : 'Error'),
+    startedAt,
+    finishedAt,
+  }
+  return { phase: exitCode === 0 ? 'Succeeded' : 'Failed', ready: false, state: { terminated } }
+}
+
 async function nodeAnswers(cx: KubeletContext, { spec }: kube.Pod): Promise<void> {
-  const silent = (): boolean => cx.faults.on.notReady?.includes(spec?.nodeName ?? '') ?? false
-  while (silent()) await cx.clock.sleep(pollEvery, cx.signal)
+  while (cx.faults.on.notReady?.includes(spec?.nodeName ?? '')) await cx.clock.sleep(pollEvery, cx.signal)
 }
 
 /** ErrImagePull, then ImagePullBackOff with longer and longer pauses, for as long as the image is missing (facts 2.4). */
-async function pullImages(cx: KubeletContext, pod: kube.Pod, become: Become): Promise<void> {
+async function pullImages(cx: KubeletContext, pod: kube.Pod, setStage: SetStage): Promise<void> {
   const missing = () => imagesOf(pod).find((image) => pullRefusal(cx, pod, image) !== undefined)
   await cx.clock.sleep(between(cx.random, 300, 800) + (cx.faults.on.pullsTake ?? 0), cx.signal)
   let pause = 10_000
   for (let image = missing(); image !== undefined; image = missing()) {
     const message = `failed to pull and unpack image "${image}": ${pullRefusal(cx, pod, image)}`
-    await become(waiting('ErrImagePull', message))
+    await setStage(waiting('ErrImagePull', message))
     await recordEvent(cx, pod, by, ['Warning', 'Failed', `Failed to pull image "${image}": ${message}`])
     await cx.clock.sleep(3000, cx.signal)
-    await become(waiting('ImagePullBackOff', `Back-off pulling image "${image}"`))
-    await recordEvent(cx, pod, by, ['Normal', 'BackOff', `Back-off pulling image "${image}"`])
+    const again = `Back-off pulling image "${image}"`
+    await setStage(waiting('ImagePullBackOff', again))
+    await recordEvent(cx, pod, by, ['Normal', 'BackOff', again])
     await cx.clock.sleep(pause, cx.signal)
     pause = Math.min(pause * 2, longestBackOff)
   }
@@ -161,30 +169,28 @@ function pullRefusal({ faults }: KubeletContext, { spec }: kube.Pod, image: stri
 }
 
 /** False when it ended for good. */
-async function start(cx: KubeletContext, pod: kube.Pod, become: Become): Promise<boolean> {
+async function start(cx: KubeletContext, pod: kube.Pod, setStage: SetStage): Promise<boolean> {
   let startedAt = seconds(cx)
   const crashes = () => imagesOf(pod).some((image) => hits(cx.faults.on.crashing, image))
   if (hasNothingToRun(pod)) {
-    const terminated = { exitCode: 128, reason: 'StartError', startedAt, finishedAt: startedAt }
-    await become({ phase: 'Failed', ready: false, state: { terminated } })
+    await setStage(ended(128, startedAt, startedAt, 'StartError'))
     return false
   }
-  await become({ phase: 'Running', ready: false, state: { running: { startedAt } } })
-  if (pod.spec?.restartPolicy === 'Never' && crashes()) {
+  await setStage(running(startedAt, false))
+  const isOnce = pod.spec?.restartPolicy === 'Never'
+  if (isOnce && crashes()) {
     await cx.clock.sleep(1000, cx.signal)
-    const terminated = { exitCode: 1, reason: 'Error', startedAt, finishedAt: seconds(cx) }
-    await become({ phase: 'Failed', ready: false, state: { terminated } })
+    await setStage(ended(1, startedAt, seconds(cx)))
     return false
   }
   for (let restarts = 1; crashes(); restarts++) {
-    await crash(cx, pod, become, { restarts, startedAt })
+    await crash(cx, pod, setStage, { restarts, startedAt })
     startedAt = seconds(cx)
   }
   await cx.clock.sleep(between(cx.random, 1000, 3000), cx.signal)
   await nodeAnswers(cx, pod)
-  if (pod.spec?.restartPolicy !== 'Never' || pod.metadata.labels?.['kubevirt.io'] === 'virt-launcher') {
-    await become({ phase: 'Running', ready: true, state: { running: { startedAt } } })
-  }
+  if (!isOnce || pod.metadata.labels?.['kubevirt.io'] === 'virt-launcher')
+    await setStage(running(startedAt, true))
   return true
 }
 
@@ -195,35 +201,20 @@ const hasNothingToRun = ({ spec }: kube.Pod): boolean =>
 async function crash(
   cx: KubeletContext,
   pod: kube.Pod,
-  become: Become,
+  setStage: SetStage,
   { restarts, startedAt }: { restarts: number; startedAt: string },
 ): Promise<void> {
   await cx.clock.sleep(1000, cx.signal)
-  const lastState = { terminated: { exitCode: 1, reason: 'Error', startedAt, finishedAt: seconds(cx) } }
+  const again = { restartCount: restarts, lastState: ended(1, startedAt, seconds(cx)).state }
   const pause = Math.min(10_000 * 2 ** (restarts - 1), longestBackOff)
   const name = pod.spec?.containers?.[0]?.name ?? ''
   const message = `back-off ${pause / 1000}s restarting failed container=${name} pod=${pod.metadata.name}`
   const state = { waiting: { reason: 'CrashLoopBackOff', message } }
-  await become({ phase: 'Running', ready: false, restartCount: restarts, lastState, state })
+  await setStage({ phase: 'Running', ready: false, ...again, state })
   const text = `Back-off restarting failed container ${name} in pod ${pod.metadata.name}`
   await recordEvent(cx, pod, by, ['Warning', 'BackOff', text])
   await cx.clock.sleep(pause, cx.signal)
-  await become({
-    phase: 'Running',
-    ready: false,
-    restartCount: restarts,
-    lastState,
-    state: { running: { startedAt: seconds(cx) } },
-  })
-}
-
-async function runProgram(cx: KubeletContext, pod: kube.Pod, become: Become): Promise<void> {
-  const exitCode = await cx.programOf(pod)?.(pod, cx.signal)
-  if (pod.spec?.restartPolicy !== 'Never' || exitCode === undefined) return
-  const startedAt = pod.status?.startTime ?? seconds(cx)
-  const reason = exitCode === 0 ? 'Completed' : 'Error'
-  const terminated = { exitCode, reason, startedAt, finishedAt: seconds(cx) }
-  await become({ phase: exitCode === 0 ? 'Succeeded' : 'Failed', ready: false, state: { terminated } })
+  await setStage({ ...running(seconds(cx), false), ...again })
 }
 
 /** The end of a deleted pod: its containers get half a second, its node has to answer. */
@@ -247,50 +238,43 @@ interface Stage {
 
 /** The status of a pod at a stage, as a kubelet would write it. `now` is RFC 3339 in whole seconds. */
 export function podStatus(pod: kube.Pod, stage: Stage, now: string): NonNullable<kube.Pod['status']> {
-  const ready = conditionsAt(pod, stage, now)
+  const { phase, state, ready, lastState, restartCount = 0 } = stage
+  const hasImage = state.waiting === undefined || lastState !== undefined
   return {
     ...pod.status,
-    phase: stage.phase,
+    phase,
     startTime: pod.status?.startTime ?? now,
     podIP: pod.status?.podIP ?? addressOf(pod),
-    conditions: ready,
-    containerStatuses: (pod.spec?.containers ?? []).map((container) => containerStatus(container, stage)),
+    conditions: conditionsAt(pod, stage, now),
+    containerStatuses: (pod.spec?.containers ?? []).map(({ name, image = '' }) => ({
+      name,
+      image,
+      // virt-controller migrates no VM whose image has no digest.
+      imageID: hasImage ? `docker-pullable://${image}@sha256:${'0'.repeat(64)}` : '',
+      state,
+      lastState: lastState ?? {},
+      ready,
+      started: state.running !== undefined,
+      restartCount,
+    })),
   }
 }
-
-function containerStatus(container: kube.Container, stage: Stage): kube.ContainerStatus {
-  const image = container.image ?? ''
-  const running = stage.state.running !== undefined
-  return {
-    name: container.name,
-    image,
-    imageID: stage.state.waiting === undefined || stage.lastState !== undefined ? imageId(image) : '',
-    state: stage.state,
-    lastState: stage.lastState ?? {},
-    ready: stage.ready,
-    started: running,
-    restartCount: stage.restartCount ?? 0,
-  }
-}
-
-/** virt-controller migrates no VM whose image has no digest. */
-const imageId = (image: string): string => `docker-pullable://${image}@sha256:${'0'.repeat(64)}`
 
 function conditionsAt(pod: kube.Pod, { phase, ready }: Stage, now: string): Condition[] {
-  const over = phase === 'Succeeded' || phase === 'Failed'
-  const reason = over ? 'PodCompleted' : 'ContainersNotReady'
-  const word = ready ? 'True' : 'False'
+  const isEnd = phase === 'Succeeded' || phase === 'Failed'
+  const word = ready
+    ? ({ status: 'True' } as const)
+    : ({ status: 'False', reason: isEnd ? 'PodCompleted' : 'ContainersNotReady' } as const)
   const wanted: Condition[] = [
     { type: 'PodScheduled', status: 'True' },
     { type: 'Initialized', status: 'True' },
-    { type: 'ContainersReady', status: word, ...(ready ? {} : { reason }) },
-    { type: 'Ready', status: word, ...(ready ? {} : { reason }) },
+    { type: 'ContainersReady', ...word },
+    { type: 'Ready', ...word },
   ]
-  const timed = (next: Condition): Condition => {
+  return wanted.map((next) => {
     const before = pod.status?.conditions?.find((c) => c.type === next.type && c.status === next.status)
     return { ...next, lastProbeTime: null, lastTransitionTime: before?.lastTransitionTime ?? now }
-  }
-  return wanted.map(timed)
+  })
 }
 
 function addressOf({ metadata }: kube.Pod): string {
@@ -299,14 +283,12 @@ function addressOf({ metadata }: kube.Pod): string {
   return `10.244.${Math.floor(sum / 255)}.${(sum % 255) + 1}`
 }
 
-/** What programs have said, by the uid of their pod. */
+/** What programs have written, by the uid of their pod. */
 export class PodLogs {
   readonly #lines = new Map<string, string[]>()
 
   say({ uid = '' }: { uid?: string | undefined }, line: object): void {
-    const lines = this.#lines.get(uid) ?? []
-    lines.push(JSON.stringify(line))
-    this.#lines.set(uid, lines)
+    this.#lines.set(uid, [...this.of({ uid }), JSON.stringify(line)])
   }
 
   of({ uid = '' }: { uid?: string | undefined }): readonly string[] {
@@ -314,45 +296,27 @@ export class PodLogs {
   }
 }
 
-/** What `kubectl logs` shows: what the program said, and of a container that ended why. */
+/** What `kubectl logs` shows: what the program wrote, and of a container that ended why. */
 export function servePodLogs(store: Store, logs: PodLogs): void {
   store.onSubresource(kube.Pods, 'log', (call) => logOf(call, logs))
 }
 
 function logOf({ object, parameters }: SubresourceCall, logs: PodLogs): string {
-  const pod: kube.Pod = object
-  const component = parameters['container'] ?? pod.spec?.containers?.[0]?.name ?? ''
-  const ended = endOf(pod, component)
-  if (parameters['previous'] === 'true' && !ended?.again) throw noPrevious(component, pod.metadata.name)
+  const { metadata, spec, status }: kube.Pod = object
+  const component = parameters['container'] ?? spec?.containers?.[0]?.name ?? ''
+  const { state, lastState } = status?.containerStatuses?.find(({ name }) => name === component) ?? {}
+  if (parameters['previous'] === 'true' && lastState?.terminated === undefined) {
+    const message = `previous terminated container "${component}" in pod "${metadata.name}" not found`
+    throw new Refusal(400, 'BadRequest', message)
+  }
+  const end = lastState?.terminated ?? state?.terminated
+  const [level, msg] = end?.exitCode === 0 ? ['info', 'done'] : ['fatal', broken]
   const lines = [
     JSON.stringify({ component, level: 'info', msg: 'started' }),
-    ...logs.of(pod.metadata),
-    ...(ended ? [lastWords(component, ended)] : []),
+    ...logs.of(metadata),
+    ...(end ? [JSON.stringify({ component, level, msg, timestamp: end.finishedAt })] : []),
   ]
-  return tail(lines, parameters['tailLines'])
+  return `${lines.slice(-Number(parameters['tailLines'] ?? lines.length)).join('\n')}\n`
 }
 
-const tail = (lines: readonly string[], most: string | undefined): string =>
-  `${lines.slice(-Number(most ?? lines.length)).join('\n')}\n`
-
-interface End {
-  exitCode?: number
-  finishedAt?: string
-  /** It was started again since. */
-  again: boolean
-}
-
-function endOf({ status }: kube.Pod, component: string): End | undefined {
-  const { state, lastState } = status?.containerStatuses?.find(({ name }) => name === component) ?? {}
-  const ended = lastState?.terminated ?? state?.terminated
-  return ended && { ...ended, again: lastState?.terminated !== undefined }
-}
-
-function lastWords(component: string, { exitCode, finishedAt: timestamp }: End): string {
-  const well = exitCode === 0
-  const msg = well ? 'done' : 'a fault of the simulator ends this container'
-  return JSON.stringify({ component, level: well ? 'info' : 'fatal', msg, timestamp })
-}
-
-const noPrevious = (container: string, pod: string): Refusal =>
-  new Refusal(400, 'BadRequest', `previous terminated container "${container}" in pod "${pod}" not found`)
+const broken = 'a fault of the simulator ends this container'

@@ -33,48 +33,47 @@ export async function lead(
   }
 }
 
+const now = (cx: ControllerContext): number => cx.clock.now().getTime()
+const isStopped = ({ stopped }: Candidate): boolean => stopped?.() === true
+const micro = (cx: ControllerContext): string => cx.clock.now().toISOString().replace('Z', '000Z')
+
 async function acquire(cx: ControllerContext, candidate: Candidate): Promise<void> {
   let observed = ''
-  let since = cx.clock.now().getTime()
+  let since = now(cx)
   for (;;) {
-    const now = cx.clock.now().getTime()
     const lease = await current(cx, candidate)
-    const { holderIdentity, renewTime } = lease?.spec ?? {}
+    const { holderIdentity = '', renewTime } = lease?.spec ?? {}
     const record = `${holderIdentity} ${renewTime}`
-    if (record !== observed) since = now
+    if (record !== observed) since = now(cx)
     observed = record
-    const free = (holderIdentity ?? '') === '' || now - since >= duration
-    if (free && !isStopped(candidate) && (await take(cx, candidate, lease))) return
+    const isFree = holderIdentity === '' || now(cx) - since >= duration
+    if (isFree && !isStopped(candidate) && (await take(cx, candidate, lease))) return
     await cx.clock.sleep(retry, cx.signal)
   }
 }
-
-const isStopped = ({ stopped }: Candidate): boolean => stopped?.() === true
 
 async function current(cx: ControllerContext, { lease, namespace }: Candidate): Promise<Lease | undefined> {
   return foundIn(await cx.reader.get(Leases, { name: lease, namespace }))
 }
 
+/** False where somebody else was faster. */
 async function take(cx: ControllerContext, candidate: Candidate, lease: Lease | undefined): Promise<boolean> {
   const { identity, namespace } = candidate
-  const now = micro(cx)
+  const acquireTime = micro(cx)
   const spec = {
     holderIdentity: identity,
     leaseDurationSeconds: duration / 1000,
-    acquireTime: now,
-    renewTime: now,
+    acquireTime,
+    renewTime: acquireTime,
     leaseTransitions: (lease?.spec?.leaseTransitions ?? -1) + 1,
   }
   const metadata = { name: candidate.lease, namespace }
-  const wanted: Lease = made(Leases, { metadata, spec })
+  const { resourceVersion } = lease?.metadata ?? {}
+  const asRead = resourceVersion === undefined ? {} : { metadata: { resourceVersion } }
   try {
-    const resourceVersion = lease?.metadata.resourceVersion
     const written = lease
-      ? await cx.writer.mergePatch(Leases, metadata, {
-          metadata: resourceVersion === undefined ? {} : { resourceVersion },
-          spec,
-        })
-      : await cx.writer.create(Leases, wanted)
+      ? await cx.writer.mergePatch(Leases, metadata, { ...asRead, spec })
+      : await cx.writer.create(Leases, made(Leases, { metadata, spec }))
     const message = `${identity} became leader`
     await recordEvent(cx, written, candidate.lease, ['Normal', 'LeaderElection', message])
     return true
@@ -84,20 +83,18 @@ async function take(cx: ControllerContext, candidate: Candidate, lease: Lease | 
   }
 }
 
+/** Until the Lease is another's, could not be renewed for as long as it is good, or the process hangs. */
 async function renew(cx: ControllerContext, candidate: Candidate): Promise<void> {
-  let last = cx.clock.now().getTime()
-  while (cx.clock.now().getTime() - last < duration) {
+  for (let last = now(cx); now(cx) - last < duration;) {
     await cx.clock.sleep(renewal, cx.signal)
     try {
       if (isStopped(candidate)) return
       const lease = await current(cx, candidate)
       if (lease?.spec?.holderIdentity !== candidate.identity) return
       await cx.writer.mergePatch(Leases, lease.metadata, { spec: { renewTime: micro(cx) } })
-      last = cx.clock.now().getTime()
+      last = now(cx)
     } catch (error) {
       if (!(error instanceof ApiError)) throw error
     }
   }
 }
-
-const micro = (cx: ControllerContext): string => cx.clock.now().toISOString().replace('Z', '000Z')

@@ -28,27 +28,23 @@ export function enforceQuotas(store: Store): void {
     const quotas: readonly ResourceQuota[] = store.list(ResourceQuotas, { namespace }).items
     for (const quota of quotas) {
       const over = exceeded(store, quota, object)
-      if (over !== undefined)
-        throw new Refusal(
-          403,
-          'Forbidden',
-          `pods "${name}" is forbidden: exceeded quota: ${quota.metadata.name}, ${over}`,
-        )
+      const message = `pods "${name}" is forbidden: exceeded quota: ${quota.metadata.name}, ${over}`
+      if (over !== undefined) throw new Refusal(403, 'Forbidden', message)
     }
   })
 }
 
 /** In the API server's words; undefined where the pod has room. */
 function exceeded(store: Store, quota: ResourceQuota, pod: Pod): string | undefined {
-  for (const [resource, limit] of Object.entries(quota.status?.hard ?? {})) {
+  const over = Object.entries(quota.status?.hard ?? {}).map(([resource, limit]) => {
     const hard = quantity(limit)
     const asked = taken[resource]?.(pod) ?? 0
-    if (hard === undefined || asked === 0) continue
+    if (hard === undefined || asked === 0) return undefined
     const used = usedIn(store, quota, resource)
-    if (used + asked > hard)
-      return `requested: ${resource}=${asked}, used: ${resource}=${used}, limited: ${resource}=${hard}`
-  }
-  return undefined
+    if (used + asked <= hard) return undefined
+    return `requested: ${resource}=${asked}, used: ${resource}=${used}, limited: ${resource}=${hard}`
+  })
+  return over.find((one) => one !== undefined)
 }
 
 function usedIn(store: Store, { metadata }: ResourceQuota, resource: string): number {
@@ -75,22 +71,19 @@ export function withOthersUse(store: Store, quota: ResourceQuota): ResourceQuota
   return { ...quota, metadata: { ...quota.metadata, annotations: { ...annotations, [othersUse]: note } } }
 }
 
-const name = 'pods'
-
 /** The fault `quota`: a ResourceQuota that lets as many pods be as there are. */
 export function limitPods(store: Store, faults: Faults<MachineryFaults>): void {
+  const name = 'pods'
   let inForce: string | undefined
   const enforce = () => {
-    const { quota } = faults.on
-    if (quota === inForce) return
+    const { quota: namespace } = faults.on
+    if (namespace === inForce) return
     if (inForce !== undefined) store.remove(ResourceQuotas, { name, namespace: inForce })
-    if (quota !== undefined) store.put(ResourceQuotas, usedUp(quota, usedBy(store, quota, 'pods')))
-    inForce = quota
+    inForce = namespace
+    if (namespace === undefined) return
+    const hard = { pods: String(usedBy(store, namespace, 'pods')) }
+    const status = { hard, used: hard }
+    store.put(ResourceQuotas, made(ResourceQuotas, { metadata: { name, namespace }, status }))
   }
   faults.onChange(enforce, new AbortController().signal)
-}
-
-function usedUp(namespace: string, pods: number): ResourceQuota {
-  const hard = { pods: String(pods) }
-  return made(ResourceQuotas, { metadata: { name, namespace }, status: { hard, used: hard } })
 }

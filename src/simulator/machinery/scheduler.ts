@@ -4,7 +4,7 @@ import { condition } from '../../lib/kube/object.ts'
 import { quantity } from '../../lib/kube/quantity.ts'
 import { fitsTerms, type NodeTerm } from '../../lib/kube/selectors.ts'
 import { ownKey } from '../own-keys.ts'
-import { control, type ControllerContext, keyOf, recordEvent } from './controller.ts'
+import { claim, control, type ControllerContext, keyOf, recordEvent } from './controller.ts'
 import { type Faults, hits, type MachineryFaults } from './machinery-faults.ts'
 import { isOver, memoryOf } from './owned-pods.ts'
 
@@ -21,7 +21,7 @@ export function runScheduler(cx: ControllerContext, faults: Faults<MachineryFaul
     { kind: Nodes },
     {
       kind: Pods,
-      concerns: (pod: Pod) => unplaced(pod),
+      concerns: isUnplaced,
       feeds: (pod: Pod, isGone: boolean) => use.take(pod, isGone),
     },
   ]
@@ -32,48 +32,53 @@ export function runScheduler(cx: ControllerContext, faults: Faults<MachineryFaul
     let late = false
     for (const pod of waiting) {
       if (!use.waits(pod)) continue
-      const node = hits(faults.on.unschedulable, pod.metadata.name) ? undefined : leastUsed(pod, nodes, use)
-      if (node === undefined) await refuse(cx, pod, why(faults, pod, nodes.length))
-      else await use.during(place(cx, pod, node), { pod, node: node.metadata.name })
+      const isHeld = hits(faults.on.unschedulable, pod.metadata.name)
+      const node = isHeld ? undefined : leastUsed(pod, nodes, use)
+      if (node) await use.during(place(cx, pod, node), pod, node.metadata.name)
+      else
+        await refuse(
+          cx,
+          pod,
+          `0/${nodes.length} nodes are available: ${nodes.length} ${isHeld ? noMemory : noFit}.`,
+        )
       late ||= node === undefined
     }
     return late ? retry : undefined
   })
 }
 
-interface Placed {
-  node: string
-  /** In bytes; none once it is over. */
-  memory: number
-}
+/** In the scheduler's words. */
+const noMemory = 'Insufficient memory'
+const noFit = "node(s) didn't match Pod's node affinity/selector, taints or anti-affinity"
 
+/** What pods take of the nodes, memory in bytes and none once they are over; and which pods wait for a node. */
 class NodeUse {
   /** By uid. */
-  readonly #placed = new Map<string, Placed>()
+  readonly #placed = new Map<string, { node: string; memory: number }>()
   readonly #waiting = new Map<string, Pod>()
-  readonly #pods = new Map<string, number>()
-  readonly #memory = new Map<string, number>()
+  /** By node. */
+  readonly #sums = new Map<string, { pods: number; memory: number }>()
 
   take(pod: Pod, isGone: boolean): void {
     const { uid = '', deletionTimestamp } = pod.metadata
     const node = pod.spec?.nodeName
-    if (isGone) this.#remove(uid)
+    if (isGone) this.#put(uid)
     else if (node !== undefined) this.#put(uid, { node, memory: isOver(pod) ? 0 : memoryOf(pod) })
     // What was placed here may be told of as it was before; what is over needs no node any more.
-    const isAsking = !isGone && deletionTimestamp === undefined && unplaced(pod) && !isOver(pod)
+    const isAsking = !isGone && deletionTimestamp === undefined && isUnplaced(pod) && !isOver(pod)
     if (isAsking && !this.#placed.has(uid)) this.#waiting.set(uid, pod)
     else this.#waiting.delete(uid)
   }
 
   /** Reckons with a pod that is being bound, until a watch tells of it: what it tells is never written over. */
-  async during(binding: Promise<void>, { pod, node }: { pod: Pod; node: string }): Promise<void> {
+  async during(binding: Promise<void>, pod: Pod, node: string): Promise<void> {
     const { uid = '' } = pod.metadata
     this.#put(uid, { node, memory: memoryOf(pod) })
     this.#waiting.delete(uid)
     try {
       await binding
     } catch (error) {
-      this.#remove(uid)
+      this.#put(uid)
       throw error
     }
   }
@@ -84,44 +89,37 @@ class NodeUse {
 
   /** Pods without a node, in the order of a list. */
   waiting(): Pod[] {
-    const placed = [...this.#waiting.values()].map((pod) => ({ pod, key: keyOf(pod.metadata) }))
-    return placed.sort((a, b) => (a.key < b.key ? -1 : 1)).map(({ pod }) => pod)
+    const keys = [...this.#waiting.values()].map((pod) => ({ pod, key: keyOf(pod.metadata) }))
+    return keys.sort((a, b) => (a.key < b.key ? -1 : 1)).map(({ pod }) => pod)
   }
 
-  podsOn(node: string): number {
-    return this.#pods.get(node) ?? 0
+  on({ metadata }: Node): Readonly<{ pods: number; memory: number }> {
+    return this.#sums.get(metadata.name) ?? nothing
   }
 
-  memoryOn(node: string): number {
-    return this.#memory.get(node) ?? 0
-  }
-
-  #put(uid: string, placed: Placed): void {
-    this.#remove(uid)
-    this.#placed.set(uid, placed)
-    this.#add(placed, 1)
-  }
-
-  #remove(uid: string): void {
+  /** Where the pod is now; without a place it is gone. */
+  #put(uid: string, placed?: { node: string; memory: number }): void {
     const before = this.#placed.get(uid)
+    if (before) this.#add(before.node, -1, -before.memory)
     this.#placed.delete(uid)
-    if (before) this.#add(before, -1)
+    if (!placed) return
+    this.#placed.set(uid, placed)
+    this.#add(placed.node, 1, placed.memory)
   }
 
-  #add({ node, memory }: Placed, sign: 1 | -1): void {
-    this.#pods.set(node, this.podsOn(node) + sign)
-    this.#memory.set(node, this.memoryOn(node) + sign * memory)
+  #add(node: string, pods: number, memory: number): void {
+    const sum = this.#sums.get(node) ?? nothing
+    this.#sums.set(node, { pods: sum.pods + pods, memory: sum.memory + memory })
   }
 }
 
-const unplaced = ({ spec }: Pod): boolean => spec?.nodeName === undefined
+const nothing = { pods: 0, memory: 0 }
+const isUnplaced = ({ spec }: Pod): boolean => spec?.nodeName === undefined
 
 const sizes = new WeakMap<Node, number>()
 
-function allOf(node: Node): number {
-  const known = sizes.get(node)
-  if (known !== undefined) return known
-  const size = quantity(node.status?.allocatable?.['memory']) ?? Number.POSITIVE_INFINITY
+function memoryOfNode(node: Node): number {
+  const size = sizes.get(node) ?? quantity(node.status?.allocatable?.['memory']) ?? Number.POSITIVE_INFINITY
   sizes.set(node, size)
   return size
 }
@@ -129,53 +127,34 @@ function allOf(node: Node): number {
 function leastUsed(pod: Pod, nodes: readonly Node[], use: NodeUse): Node | undefined {
   const avoided = pod.metadata.annotations?.[avoidAnnotation]
   const wanted = memoryOf(pod)
-  const share = (node: Node) => use.memoryOn(node.metadata.name) / allOf(node)
-  const pods = (node: Node) => use.podsOn(node.metadata.name)
-  const hasRoom = (node: Node) => wanted === 0 || use.memoryOn(node.metadata.name) + wanted <= allOf(node)
+  const share = (node: Node) => use.on(node).memory / memoryOfNode(node)
+  const hasRoom = (node: Node) => wanted === 0 || use.on(node).memory + wanted <= memoryOfNode(node)
   let best: Node | undefined
   for (const node of nodes) {
     if (node.metadata.name === avoided || !hasRoom(node)) continue
-    const less =
-      best === undefined ? -1 : (wanted === 0 ? 0 : share(node) - share(best)) || pods(node) - pods(best)
+    const isLess =
+      best === undefined ||
+      ((wanted === 0 ? 0 : share(node) - share(best)) || use.on(node).pods - use.on(best).pods) < 0
     // Last, as it costs the most.
-    if (less < 0 && fitsNode(pod.spec, node)) best = node
+    if (isLess && toleratesNode(pod.spec, node, true)) best = node
   }
   return best
 }
 
-async function place(cx: ControllerContext, pod: Pod, node: Node): Promise<void> {
+async function place(cx: ControllerContext, pod: Pod, { metadata }: Node): Promise<void> {
   const { name, namespace } = pod.metadata
-  const target = { apiVersion: 'v1', kind: 'Node', name: node.metadata.name }
+  const target = { apiVersion: 'v1', kind: 'Node', name: metadata.name }
   const body = { apiVersion: 'v1', kind: 'Binding', metadata: { name, namespace }, target }
   await cx.writer.subresource(Pods, pod.metadata, { name: 'binding', method: 'POST', body })
-  const message = `Successfully assigned ${namespace}/${name} to ${node.metadata.name}`
+  const message = `Successfully assigned ${namespace}/${name} to ${metadata.name}`
   await recordEvent(cx, pod, by, ['Normal', 'Scheduled', message])
-}
-
-/** In the scheduler's words. */
-function why({ on }: Faults<MachineryFaults>, { metadata }: Pod, nodes: number): string {
-  const reason = hits(on.unschedulable, metadata.name)
-    ? 'Insufficient memory'
-    : "node(s) didn't match Pod's node affinity/selector, taints or anti-affinity"
-  return `0/${nodes} nodes are available: ${nodes} ${reason}.`
 }
 
 async function refuse(cx: ControllerContext, pod: Pod, message: string): Promise<void> {
   if (condition(pod, 'PodScheduled')?.status === 'False') return
   const lastTransitionTime = cx.clock.now().toISOString()
-  const unscheduled = {
-    type: 'PodScheduled',
-    status: 'False',
-    reason: 'Unschedulable',
-    message,
-    lastTransitionTime,
-  } as const
-  await cx.writer.mergePatch(
-    Pods,
-    pod.metadata,
-    { status: { phase: 'Pending', conditions: [unscheduled] } },
-    'status',
-  )
+  const conditions = [{ ...claim('PodScheduled', 'False', 'Unschedulable', message), lastTransitionTime }]
+  await cx.writer.mergePatch(Pods, pod.metadata, { status: { phase: 'Pending', conditions } }, 'status')
   await recordEvent(cx, pod, by, ['Warning', 'FailedScheduling', message])
 }
 
@@ -187,43 +166,23 @@ interface Toleration {
 }
 
 interface NodeAffinity {
-  nodeAffinity?: {
-    requiredDuringSchedulingIgnoredDuringExecution?: {
-      nodeSelectorTerms?: NodeTerm[]
-    }
-  }
+  nodeAffinity?: { requiredDuringSchedulingIgnoredDuringExecution?: { nodeSelectorTerms?: NodeTerm[] } }
 }
 
 /** Set on nodes that are not ready or cordoned; a DaemonSet's pods tolerate them by themselves. */
-const passing = new Set([
-  'node.kubernetes.io/not-ready',
-  'node.kubernetes.io/unreachable',
-  'node.kubernetes.io/unschedulable',
-])
+const passing = /^node\.kubernetes\.io\/(?:not-ready|unreachable|unschedulable)$/
 
-/** True when a DaemonSet has a pod there: node selector and taints, those of a passing trouble excepted. */
-export function toleratesNode(spec: PodSpec | undefined, node: Node): boolean {
-  const taints = (node.spec?.taints ?? []).filter(
-    (t) => t.effect !== 'PreferNoSchedule' && !passing.has(t.key),
-  )
-  return matches(spec, node) && taints.every((taint) => tolerates(spec, taint))
-}
-
-function fitsNode(spec: PodSpec | undefined, node: Node): boolean {
-  const taints = (node.spec?.taints ?? []).filter((t) => t.effect !== 'PreferNoSchedule')
-  return (
-    node.spec?.unschedulable !== true &&
-    matches(spec, node) &&
-    taints.every((taint) => tolerates(spec, taint))
-  )
-}
-
-function matches(spec: PodSpec | undefined, { metadata: { name, labels = {} } }: Node): boolean {
-  const affinity = spec?.affinity as NodeAffinity | undefined
-  const terms =
-    affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? []
-  const selected = Object.entries(spec?.nodeSelector ?? {}).every(([key, value]) => labels[key] === value)
-  return selected && fitsTerms(terms, { name, labels })
+/** True when a pod may run there by node selector, affinity and taints. Those of a passing trouble keep no pod of a DaemonSet away, only what the scheduler places (`isScheduled`). */
+export function toleratesNode(spec: PodSpec | undefined, node: Node, isScheduled = false): boolean {
+  const { name, labels = {} } = node.metadata
+  if (isScheduled && node.spec?.unschedulable === true) return false
+  if (!Object.entries(spec?.nodeSelector ?? {}).every(([key, value]) => labels[key] === value)) return false
+  const affinity = (spec?.affinity as NodeAffinity | undefined)?.nodeAffinity
+  const { nodeSelectorTerms = [] } = affinity?.requiredDuringSchedulingIgnoredDuringExecution ?? {}
+  if (!fitsTerms(nodeSelectorTerms, { name, labels })) return false
+  return (node.spec?.taints ?? [])
+    .filter(({ effect, key }) => effect !== 'PreferNoSchedule' && (isScheduled || !passing.test(key)))
+    .every((taint) => tolerates(spec, taint))
 }
 
 function tolerates(spec: PodSpec | undefined, taint: Taint): boolean {
