@@ -116,10 +116,12 @@ function cut(object: Any): Any {
 }
 
 const operands = ['virt-handler', 'virt-controller', 'virt-api', 'virt-exportproxy']
-operands.push('virt-template-apiserver', 'virt-template-controller')
-const recorded = ['operator-v1.8.4-v1.9.0', 'operator-v1.7.0-v1.8.4'].flatMap((name) =>
-  readTranscript(name).map(({ object }) => object as Any),
-)
+operands.push('virt-synchronization-controller', 'virt-template-apiserver', 'virt-template-controller')
+const recorded = [
+  'operator-v1.8.4-v1.9.0-slow-webhook',
+  'operator-v1.8.4-v1.9.0',
+  'operator-v1.7.0-v1.8.4',
+].flatMap((name) => readTranscript(name).map(({ object }) => object as Any))
 const last = (name: string) => recorded.findLast((one) => one?.spec?.template && one.metadata.name === name)
 
 const played = new Set([
@@ -178,7 +180,7 @@ const table = {
 }
 const words: [RegExp, string][] = [
   [/quay\.io\/kubevirt\/virt-operator:v1\.[\d.]+/gu, '{{registry}}/virt-operator:{{version}}'],
-  [/quay\.io\/kubevirt\/([\w-]+):v1\.[\d.]+/gu, '{{image $1}}'],
+  [/(?:quay\.io\/kubevirt|registry\.corp\.example:5000\/mirror)\/([\w-]+):v1\.[\d.]+/gu, '{{image $1}}'],
   [/quay\.io\/kubevirt\//gu, '{{registry}}/{{prefix}}'],
   [/"v1\.8\.4"/gu, '"{{version}}"'],
   [/("namespace":|"Namespace","metadata":\{"name":|NAMESPACE","value":)"kubevirt"/gu, '$1"{{namespace}}"'],

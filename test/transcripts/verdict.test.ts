@@ -11,6 +11,7 @@ import { type Line, moments, transcript } from './to-snapshots.ts'
  */
 const recorded: Readonly<Record<string, { dones: readonly number[]; doubts?: readonly string[] }>> = {
   'badtag-v1.8.4-v1.8.5': { dones: [46.1, 129.8] },
+  'badtag-v1.9.0-v1.9.1': { dones: [129.4, 164.6, 331.5, 398.8] },
   'chain-v1.6.0-v1.7.0-v1.8.4': { dones: [82.5, 200.3, 325.5], doubts: ['handler-roll-to-come'] },
   'imagetag-v1.7.0-v1.8.4': { dones: [42.4, 95.4] },
   'imagetag-v1.8.4-v1.9.0': { dones: [45.4, 98.9] },
@@ -19,6 +20,7 @@ const recorded: Readonly<Record<string, { dones: readonly number[]; doubts?: rea
   'operator-v1.6.0-v1.7.0': { dones: [64.8, 169.1], doubts: ['handler-roll-to-come'] },
   'operator-v1.6.0-v1.7.0-1w': { dones: [76.4, 170.8] },
   'operator-v1.7.0-v1.8.4': { dones: [70.6, 146.9] },
+  'operator-v1.8.4-v1.9.0-slow-webhook': { dones: [52.5, 307.9] },
   'operator-v1.8.4-v1.9.0': { dones: [39.9, 49.2, 111.2] },
   'workloads-v1.7.0-v1.8.4': { dones: [74.4, 152.6, 175.5, 267.2] },
 }

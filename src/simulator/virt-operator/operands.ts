@@ -17,45 +17,50 @@ import {
   versionOrder,
 } from './virt-operator-context.ts'
 import table from './release-objects.json' with { type: 'json' }
-import { foundIn, recordEvent } from '../machinery/controller.ts'
+import { foundIn, recordEvent, templateHash } from '../machinery/controller.ts'
 import { isReady } from '../machinery/owned-pods.ts'
 
 /** `changed`: written in this pass. `rolling`: its pods are not through. */
 type OperandState = 'changed' | 'rolling' | 'rolled'
 
-const optionalComponents = [
-  'virt-exportproxy',
-  'virt-template-apiserver',
-  'virt-template-controller',
-] as const
+/** The Deployments of a release beside virt-controller and virt-api, in their order: from which operator on, or with which feature gate of the CR (lab "Seen" 6, recording operator-v1.8.4-v1.9.0-slow-webhook). */
+const extras: readonly { name: string; since: number; gate?: string }[] = [
+  { name: 'virt-exportproxy', since: 9, gate: 'VMExport' },
+  { name: 'virt-synchronization-controller', since: 10, gate: 'DecentralizedLiveMigration' },
+  { name: 'virt-template-apiserver', since: 9 },
+  { name: 'virt-template-controller', since: 9 },
+]
 
-/** The Deployments that a release has by itself, beside virt-controller and virt-api (lab "Seen" 6). */
-export function extraComponents(cx: Operator, pass: Pass): string[] {
-  const { unknownComponent: unknown } = cx.faults.on
-  const isThere = unknown !== undefined && isAtLeast(pass.config.kubeVirtVersion, unknown.since)
-  return [...knownExtras(pass), ...(isThere ? [unknown.name] : [])]
-}
-
-function knownExtras({ kubevirt, config }: Pass): string[] {
-  if (isAtLeast(config.kubeVirtVersion, 9)) return [...optionalComponents]
+/** The Deployments that there are beside virt-controller and virt-api. */
+export function extraComponents({ self, faults }: Operator, { kubevirt, config }: Pass): string[] {
   const developer = kubevirt.spec?.configuration?.['developerConfiguration'] as
     | { featureGates?: string[] }
     | undefined
-  return developer?.featureGates?.includes('VMExport') === true ? ['virt-exportproxy'] : []
+  const gates = developer?.featureGates ?? []
+  const known = extras.filter(
+    ({ since, gate = '' }) => isAtLeast(self.version, since) || gates.includes(gate),
+  )
+  const { unknownComponent: unknown } = faults.on
+  const isThere = unknown !== undefined && isAtLeast(config.kubeVirtVersion, unknown.since)
+  return [...known.map(({ name }) => name), ...(isThere ? [unknown.name] : [])]
 }
 
-/** In which order operands change, and which of them are waited for before the next: facts 2.5 step 11. */
+/** In which order operands change, and which of them are waited for before the next: facts 2.5 step 11; virt-api does not wait for what a release adds (recording operator-v1.8.4-v1.9.0). */
 function operandOrder(cx: Operator, pass: Pass): { name: string; waits: boolean }[] {
   const { observedDeploymentID, observedKubeVirtVersion = '' } = pass.kubevirt.status ?? {}
   const extra = extraComponents(cx, pass)
-  const back = ['virt-api', 'virt-controller', ...extra, 'virt-handler']
-  if (observedDeploymentID === pass.config.id) return back.map((name) => ({ name, waits: false }))
+  const isThere = observedDeploymentID === pass.config.id
   const newer =
     observedDeploymentID !== undefined &&
     (versionOrder(pass.config.kubeVirtVersion, observedKubeVirtVersion) ?? 1) > 0
-  if (newer)
-    return ['virt-handler', 'virt-controller', ...extra, 'virt-api'].map((name) => ({ name, waits: true }))
-  return back.map((name) => ({ name, waits: name === 'virt-api' }))
+  const [order, waited] =
+    newer && !isThere
+      ? [
+          ['virt-handler', 'virt-controller', ...extra, 'virt-api'],
+          ['virt-handler', 'virt-controller'],
+        ]
+      : [['virt-api', 'virt-controller', ...extra, 'virt-handler'], isThere ? [] : ['virt-api']]
+  return order.map((name) => ({ name, waits: waited.includes(name) }))
 }
 
 /** Brings the operands on. True when nothing was left to write and everything is through. */
@@ -83,6 +88,7 @@ async function rollDeployment(cx: Operator, pass: Pass, name: string): Promise<O
 async function replicasOf(cx: Operator, { kubevirt }: Pass, name: string): Promise<number> {
   const asked = kubevirt.spec?.infra?.replicas
   if (asked !== undefined) return asked
+  if (name.startsWith('virt-template-')) return 1
   const nodes = await cx.reader.list(kube.Nodes)
   if (nodes.length === 1) return 1
   return name === 'virt-api' ? Math.max(2, Math.floor(nodes.length / 10)) : 2
@@ -100,7 +106,7 @@ async function rollHandler(cx: Operator, pass: Pass): Promise<OperandState> {
   }
   if (pods.updatedReady === 0) await refuseBrokenCanary(cx, before, pods.all)
   if (pods.updatedReady > desiredOf(before) && isRolling(before, pass)) throw unexpected(pods, before)
-  const next = nextLimit(before, pods)
+  const next = nextLimit(before, pods, isFurther(before, pods, pass))
   if (next !== undefined) {
     await cx.writer.mergePatch(kube.DaemonSets, ref, {
       spec: { updateStrategy: { rollingUpdate: { maxUnavailable: next } } },
@@ -131,11 +137,18 @@ function withoutLimit(wanted: kube.DaemonSet): kube.DaemonSet {
   return { ...wanted, spec }
 }
 
-function nextLimit(set: kube.DaemonSet, pods: ComponentPods): number | string | undefined {
+/** Pods of this very deployment are replaced: such a roll is no canary, it is not widened (recording chain-v1.6.0-v1.7.0-v1.8.4). */
+function isFurther({ spec }: kube.DaemonSet, { all }: ComponentPods, { config }: Pass): boolean {
+  const hash = templateHash(spec?.template)
+  const ours = all.filter((pod) => isOfDeployment(pod, config.id))
+  return ours.some(({ metadata }) => metadata.labels?.['controller-revision-hash'] !== hash)
+}
+
+function nextLimit(set: kube.DaemonSet, pods: ComponentPods, isNarrow: boolean): number | string | undefined {
   const desired = desiredOf(set)
   const limit = limitOf(set)
   if (pods.updatedReady >= desired) return limit === 1 ? undefined : 1
-  return pods.updatedReady > 0 && limit === 1 && desired > 1 ? '10%' : undefined
+  return pods.updatedReady > 0 && limit === 1 && desired > 1 && !isNarrow ? '10%' : undefined
 }
 
 function isThrough(set: kube.DaemonSet, pods: ComponentPods): boolean {
@@ -171,32 +184,34 @@ async function refuseBrokenCanary(cx: Operator, set: kube.DaemonSet, pods: reado
 }
 
 /**
- * Without the fault the argument is there from the first install on, as was seen from v1.7.0 on (lab "Seen" 9). With
- * it: nothing until the release is observed, then the argument, and once that roll is through the volume goes.
+ * The argument is there from an installation of v1.7 or later on (lab "Seen" 9). A virt-handler of before gets it by a further roll: on one node at once, and then its old volume
+ * goes (recording operator-v1.6.0-v1.7.0-1w); on more of them not before the next release, for v1.7 does not come to it where it has widened maxUnavailable (operator-v1.6.0-v1.7.0,
+ * chain-v1.6.0-v1.7.0-v1.8.4). Faults say otherwise.
  */
 function extrasOf(
   cx: Operator,
   { kubevirt, config }: Pass,
   { set, pods }: { set: kube.DaemonSet | undefined; pods: ComponentPods },
 ): HandlerExtras {
-  const { moreHandlerRolls: more } = cx.faults.on
-  if (neverNames(cx, config)) return { migrationNames: false, oldVolume: false }
-  if (more !== true && more !== 'before done') return { migrationNames: true, oldVolume: false }
+  const { moreHandlerRolls: more, noMigrationNames } = cx.faults.on
+  const without = { migrationNames: false, oldVolume: false }
+  if (noMigrationNames === true || !isAtLeast(config.kubeVirtVersion, 7)) return without
+  const isFirst = set === undefined || knowsNames(set)
+  const isAlone = set !== undefined && desiredOf(set) === 1
+  if (more === undefined || more === false) {
+    if (isFirst && !(isAlone && hasOldVolume(set))) return { migrationNames: true, oldVolume: false }
+    if (!isAlone && !isAtLeast(config.kubeVirtVersion, 8)) return without
+  }
   const ofThis = set !== undefined && isOfDeployment(set, config.id)
   const through =
     more === true
       ? kubevirt.status?.observedDeploymentID === config.id
       : ofThis && isWhole(set) && !pods.oldRunning
+  const isOld = more !== undefined || isAlone
   if (set === undefined || !(through || (ofThis && knowsNames(set))))
-    return { migrationNames: false, oldVolume: true }
+    return { migrationNames: false, oldVolume: isOld }
   return { migrationNames: true, oldVolume: hasOldVolume(set) && !(knowsNames(set) && isWhole(set)) }
 }
-
-/** Releases before v1.7 have no such argument. */
-const knowsOfNames = ({ kubeVirtVersion }: DeploymentConfig): boolean => isAtLeast(kubeVirtVersion, 7)
-
-const neverNames = ({ faults }: Operator, config: DeploymentConfig): boolean =>
-  faults.on.noMigrationNames === true || !knowsOfNames(config)
 
 const podSpecOf = ({ spec }: kube.DaemonSet): kube.PodSpec => spec?.template?.spec ?? {}
 
@@ -288,7 +303,9 @@ const migrationNames = ['--migration-cn-types', 'migration'] as const
 
 function handlerDaemonSet(config: DeploymentConfig, extras: HandlerExtras): kube.DaemonSet {
   const object = ofRelease<kube.DaemonSet>(table.operands['virt-handler'], config)
-  if (!knowsOfNames(config)) delete object.metadata.labels?.['kubevirt.io/supports-migration-cn-types']
+  const { kubeVirtVersion: version } = config
+  if (!isAtLeast(version, 7) || isAtLeast(version, 10))
+    delete object.metadata.labels?.['kubevirt.io/supports-migration-cn-types']
   if (extras.migrationNames) podSpecOf(object).containers?.[0]?.args?.push(...migrationNames)
   const volumes = extras.oldVolume ? [{ name: oldCertificates, secret: { secretName: oldCertificates } }] : []
   return withStamps(object, config, { ...everywhere, volumes })
