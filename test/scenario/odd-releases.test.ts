@@ -181,6 +181,21 @@ describe('by either, as the components are the same', () => {
   })
 })
 
+test.each([
+  [3, ['warning handler-roll-to-come']],
+  [1, []],
+] as const)(
+  'from v1.6 to v1.7 on %s workers: no roll is waited for that does not come (recordings operator-v1.6.0-v1.7.0 and -1w)',
+  async (workers, warnings) => {
+    await play({ version: 'v1.6.0', workers, vms: 2, methods: ['LiveMigrate'] }, async (stage) => {
+      const ended = await stage.upgrade('v1.7.0', { stableFor: '30s' })
+      expect(ended.code).toBe(0)
+      expect(warningsOf(ended).filter((one) => one.includes('handler-roll'))).toEqual(warnings)
+      expect(stage.now - doneAt(stage)).toBeLessThanOrEqual(60 * second)
+    })
+  },
+)
+
 test('killed while it is paused for a second time: the next run resumes them', async () => {
   await play({ ...byTag, vms: 2, faults: { noMigrationNames: true } }, async (stage) => {
     const killer = new AbortController()
@@ -253,6 +268,35 @@ describe('an edit of the KubeVirt resource that virt-operator is acting on', () 
       expect(ended.took).toBeLessThan(minute)
       edit(stage, 5)
       expect((await stage.upgrade('v1.9.0', { stableFor: '5s' })).code).toBe(0)
+    })
+  })
+
+  test('nor is an upgrade refused that begins in a failure of the operator right behind its own done (recording operator-v1.8.4-v1.9.0): it heals', async () => {
+    await play({ ...byManifest, faults: { blipAfterReady: true } }, async (stage) => {
+      edit(stage)
+      const failed = () => stage.film.at(-1)?.status?.conditions?.some((c) => c.reason === 'DeploymentFailed')
+      for (let i = 0; i < minute / second && !failed(); i++) await stage.clock.sleep(second)
+      expect(failed()).toBe(true)
+      const checked = await stage.check('v1.9.0', { accept: ['launcher-age'] })
+      expect(checked.text).toContain('virt-operator is trying again what failed')
+      expect(JSON.stringify(checked.documents)).not.toContain('KubeVirt is Updating')
+    })
+    await play({ ...byManifest, faults: { blipAfterReady: true } }, async (stage) => {
+      edit(stage)
+      const failed = () => stage.film.at(-1)?.status?.conditions?.some((c) => c.reason === 'DeploymentFailed')
+      for (let i = 0; i < minute / second && !failed(); i++) await stage.clock.sleep(second)
+      expect((await stage.upgrade('v1.9.0', { stableFor: '5s' })).code).toBe(0)
+    })
+  })
+
+  test('a failure that lasts is no such moment: exit 3, without a wait for more', async () => {
+    await play(byManifest, async (stage) => {
+      stage.simulated.faults.set({ withoutRights: true })
+      edit(stage)
+      await stage.clock.sleep(15 * second)
+      const ended = await stage.upgrade('v1.9.0')
+      expect(ended.code).toBe(3)
+      expect(ended.took).toBeLessThanOrEqual(2 * minute)
     })
   })
 

@@ -33,7 +33,7 @@ import { type Version, versionOf } from '../../lib/releases/release-versions.ts'
 import { chooseMethod, hasBegun } from '../../lib/upgrade/upgrade-plan.ts'
 import { accessOf, roleFor } from '../../lib/upgrade/roles.ts'
 import type { KubeVirt } from '../../lib/kube/kinds/kubevirt-kinds.ts'
-import { actsOnEdit } from '../../lib/kubevirt/installed-components.ts'
+import { actsOnEdit, deploymentFailure } from '../../lib/kubevirt/installed-components.ts'
 import { seconds } from '../../lib/kube/clock.ts'
 import type { PathStep } from '../../lib/upgrade/path-procedure.ts'
 import type { Context } from '../../context.ts'
@@ -145,13 +145,16 @@ async function untilActedOn(
   reader: Reader,
   kubevirt: KubeVirt,
 ): Promise<boolean> {
-  if (!actsOnEdit(kubevirt)) return false
-  printer.note('virt-operator is acting on an edit of the KubeVirt resource: waiting for it, 90s at most')
+  if (!actsOnEdit(kubevirt, clock.now())) return false
+  const what = deploymentFailure(kubevirt)
+    ? 'trying again what failed'
+    : 'acting on an edit of the KubeVirt resource'
+  printer.note(`virt-operator is ${what}: waiting for it, 90s at most`)
   const { uid } = kubevirt.metadata
   for (let waited = 0; waited < atMost; waited += seconds) {
     await clock.sleep(seconds, signal)
     const now = itemsOf(await listKubeVirts(reader)).find(({ metadata }) => metadata.uid === uid)
-    if (!now || !actsOnEdit(now)) break
+    if (!now || !actsOnEdit(now, clock.now())) break
   }
   return true
 }

@@ -283,6 +283,13 @@ export function rollToCome(daemonset: DaemonSet): string | undefined {
   return daemonset.metadata.labels?.[supports] === 'true' ? certificateRoll(daemonset) : undefined
 }
 
+/** Whether that roll is a later release's: on several nodes v1.7 does not come to it (recordings operator-v1.6.0-v1.7.0 and chain-v1.6.0-v1.7.0-v1.8.4; with one node operator-v1.6.0-v1.7.0-1w). */
+export const rollComesLater = (daemonsets: readonly DaemonSet[], target: string | undefined): boolean =>
+  versionOf(target)?.minor === 7 &&
+  daemonsets.some(
+    (set) => componentLabel(set) === 'virt-handler' && (set.status?.desiredNumberScheduled ?? 0) > 1,
+  )
+
 /** That maxUnavailable of virt-handler is not back at 1 (facts 2.8), in words; undefined where it is, or its owner customized it. */
 export function limitLeft(daemonset: DaemonSet, kubevirt: KubeVirt): string | undefined {
   const unavailable = maxUnavailable(daemonset)

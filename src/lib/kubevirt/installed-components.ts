@@ -323,12 +323,12 @@ export const saysDone = (kubevirt: KubeVirt): boolean => wordGaps(kubevirt).leng
 
 /**
  * virt-operator acts on an edit of the resource and on nothing else: its target is reached, and only its generation or its conditions
- * do not say so yet. Each edit looks so for some seconds, with Available=False (lab 3, 16); a failure is none.
+ * do not say so yet. Each edit looks so for some seconds, with Available=False (lab 3, 16), and so does a failure that it tries again (lab 2); one that lasts is none.
  */
-export function actsOnEdit(kubevirt: KubeVirt): boolean {
+export function actsOnEdit(kubevirt: KubeVirt, at: Date): boolean {
   const { metadata } = kubevirt
   if (metadata.deletionTimestamp || targetGap(kubevirt).length > 0) return false
-  return deploymentFailure(kubevirt) === undefined && !saysDone(kubevirt)
+  return !failurePersists(kubevirt, at) && !saysDone(kubevirt)
 }
 
 /** The sentence of a gap that comes before all others. */

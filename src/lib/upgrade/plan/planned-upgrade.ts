@@ -49,6 +49,7 @@ import { sealedParts } from '../sealed-facts.ts'
 import { blocked, KvupError } from '../../kube/errors.ts'
 import { shellWord, withoutFlags, withPurpose, wordsOf } from '../../kube/shell-line.ts'
 import { carryingOut } from '../run-report.ts'
+import { deploymentFailure } from '../../kubevirt/installed-components.ts'
 
 /** What all checks say against a plan, and what they were judged by; none where none was made. */
 export interface Checked {
@@ -285,8 +286,8 @@ async function readWhole({
 const actsFor = 90 * seconds
 
 /**
- * Whether somebody edited the CR just now, as a check had told, or the step behind of an upgrade path gave VM updates back and was cut off: what virt-operator
- * makes of that is waited for before anything is judged. An edit of a run that was cut off is no such edit: that run is to be resumed at once.
+ * Whether somebody edited the CR just now, as a check had told, virt-operator failed right after it was done and tries again, or the step behind of an upgrade path gave VM updates
+ * back and was cut off: what virt-operator makes of that is waited for before anything is judged. An edit of a run that was cut off is no such edit: that run is to be resumed at once.
  */
 async function readOnceActedOn<L extends { upgradeState: UpgradeState; isResumed: boolean; isOurs: boolean }>(
   read: () => Promise<L>,
@@ -303,15 +304,17 @@ async function readOnceActedOn<L extends { upgradeState: UpgradeState; isResumed
   }
 }
 
-/** On its spec, and on no other version than the one that is installed. */
+/** On its spec or on a failure of its own that does not last yet, and on no other version than the one that is installed. */
 const isActing = (
-  { rolloutStatus: { verdict, target, observed, generation } }: UpgradeState,
+  { rolloutStatus: { verdict, target, observed, generation }, installation }: UpgradeState,
   isResumed: boolean,
 ): boolean =>
   verdict === 'Updating' &&
   target.version === observed.version &&
   target.id === observed.id &&
-  (isResumed || generation.spec !== generation.observed)
+  (isResumed ||
+    generation.spec !== generation.observed ||
+    deploymentFailure(installation.kubevirt) !== undefined)
 
 /** One journal for all looks of a run: what a person confirmed to it stays confirmed. */
 function environmentOfRun(

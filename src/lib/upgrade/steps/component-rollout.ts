@@ -3,7 +3,7 @@ import type { ReadContext, Step, StepContext, StepState } from '../../engine/ste
 import { openOverride, type Owner } from '../../vms/update-methods.ts'
 import { type ClusterRead, readRollout, snapshotWatches } from '../upgrade-snapshot.ts'
 import { hours, minutes, seconds, ticks } from '../../kube/clock.ts'
-import { type ComponentStatus, rollingNow } from '../../kubevirt/component-status.ts'
+import { type ComponentStatus, rollComesLater, rollingNow } from '../../kubevirt/component-status.ts'
 import { type PauseTools, pauseWorkloadUpdates, restoreSteps } from '../../vms/pause-updates.ts'
 import type { SettingsOwner } from '../../vms/strategy/settings-owner.ts'
 import { isGuards } from '../../vms/update-guard.ts'
@@ -432,6 +432,7 @@ export class Patience {
       .map(({ metadata, spec }) => `${metadata.name} ${JSON.stringify(spec?.template)}`)
       .toSorted()
       .join('\n')
+    this.#isRollLater = rollComesLater(itemsOf(snapshot.daemonsets), rolloutStatus.target.version)
     const rolling = rolloutStatus.components.some(
       ({ kind, state }) => kind === 'DaemonSet' && !isRest.has(state),
     )
@@ -443,12 +444,17 @@ export class Patience {
   }
 
   #templates = ''
+  /** A further roll of virt-handler is left to a later release: it is told, and not waited for. */
+  #isRollLater = false
 
   /** Those of the doubts that are waited for still; one that was waited for long enough is not waited for again. */
   waitsFor(doubts: readonly Doubt[], now: number): readonly Doubt[] {
     const isOver = this.#doneSince !== undefined && now - this.#doneSince >= doubtsAtMost
     if (isOver) for (const doubt of doubts) this.#givenUp.add(keyOf(doubt))
-    return doubts.filter((doubt) => !this.#givenUp.has(keyOf(doubt)))
+    return doubts.filter(
+      (doubt) =>
+        !this.#givenUp.has(keyOf(doubt)) && !(this.#isRollLater && doubt.id === 'handler-roll-to-come'),
+    )
   }
 
   /** For how long every DaemonSet was rolled by its own status, at every look, ms; undefined while one is rolling. */
