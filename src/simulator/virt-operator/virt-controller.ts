@@ -2,9 +2,11 @@ import * as kube from '../kinds.ts'
 import {
   controlEach,
   type ControllerContext,
+  foundIn,
   keyed,
   keyOf,
   made,
+  mergeStatus,
   nameSuffix,
   recordEvent,
   control,
@@ -47,7 +49,6 @@ export async function runVirtController(cx: ControllerContext, pod: kube.Pod): P
 const by = 'workload-update-controller'
 /** What is watched is acted on this much later: KubeVirt, migrations, and VMIs of which a change is asked. */
 const delay = 5000
-const minute = 60_000
 
 /** The workload updater: facts 3.2. It looks only while target and observed are the same. */
 function runWorkloadUpdater(cx: Virt): Promise<void> {
@@ -70,25 +71,17 @@ function runWorkloadUpdater(cx: Virt): Promise<void> {
     const [kubevirt]: kube.KubeVirt[] = await cx.reader.list(kube.KubeVirts, { namespace: cx.namespace })
     if (kubevirt === undefined || !isSettled(kubevirt)) return undefined
     const { size, interval } = batchOf(kubevirt)
-    const plan = planUpdate({
-      due,
-      known,
-      methods: kubevirt.spec?.workloadUpdateStrategy?.workloadUpdateMethods ?? [],
-      limit: limitsOf(kubevirt.spec?.configuration).perCluster,
-      batch: size,
-      random: cx.random,
-    })
-    await writeCount(cx, kubevirt, plan.outdated)
-    for (const vmi of plan.migrate) await migrate(cx, vmi)
+    const { methods, migratable, evictable } = planUpdate(cx, kubevirt, { due, known, size })
+    const status = { outdatedVirtualMachineInstanceWorkloads: due.all.length }
+    await mergeStatus(cx, kube.KubeVirts, kubevirt, status)
+    for (const vmi of migratable.drawn) await migrate(cx, vmi)
+    if (evictable.taken === 0) return methods.includes('LiveMigrate') && due.hasMigratable ? delay : undefined
     const now = cx.clock.now().getTime()
-    if (plan.mayEvict && now - lastBatch >= interval) {
+    if (now - lastBatch >= interval) {
       lastBatch = now
-      for (const vmi of plan.evict) await evict(cx, vmi)
+      for (const vmi of evictable.drawn) await evict(cx, vmi)
     }
-    const late = plan.mayEvict
-      ? Math.max(0, lastBatch + interval - cx.clock.now().getTime() - delay)
-      : undefined
-    return plan.waiting && late === undefined ? delay : late
+    return Math.max(0, lastBatch + interval - cx.clock.now().getTime() - delay)
   }
   return control(cx, watched, update, () => delay)
 }
@@ -98,22 +91,32 @@ const isSettled = ({ status }: kube.KubeVirt): boolean =>
   status.observedDeploymentID !== undefined &&
   status.observedDeploymentID === status.targetDeploymentID
 
-async function writeCount(cx: Virt, kubevirt: kube.KubeVirt, outdated: number): Promise<void> {
-  if (kubevirt.status?.outdatedVirtualMachineInstanceWorkloads === outdated) return
-  const status = { outdatedVirtualMachineInstanceWorkloads: outdated }
-  await cx.writer.mergePatch(kube.KubeVirts, kubevirt.metadata, { status }, 'status')
+/** Whom the updater moves now, and whom it would evict: facts 3.2, getUpdateData. */
+function planUpdate(
+  cx: Virt,
+  { spec }: kube.KubeVirt,
+  { due, known, size }: { due: DueInstances; known: KnownMigrations; size: number },
+) {
+  const moving = known.movedInstances()
+  const methods = spec?.workloadUpdateStrategy?.workloadUpdateMethods ?? []
+  const [migrates, evicts] = [methods.includes('LiveMigrate'), methods.includes('Evict')]
+  const limit = limitsOf(spec?.configuration).perCluster
+  const migratable = new Draw(Math.max(0, limit - known.running.size), cx.random)
+  const evictable = new Draw(size, cx.random)
+  const idle = due.all.filter(({ key }) => !moving.has(key))
+  const isMigrated = ({ isMigratable }: DueInstance) => migrates && isMigratable
+  for (const one of idle) if (isMigrated(one)) migratable.take(one.vmi)
+  if (evicts) for (const one of idle) if (!isMigrated(one)) evictable.take(one.vmi)
+  return { methods, migratable, evictable }
 }
 
 /** Defaults are the controller's own, not the CR's (facts 1.2). */
 function batchOf({ spec }: kube.KubeVirt): { size: number; interval: number } {
-  const { batchEvictionSize = 10, batchEvictionInterval } = spec?.workloadUpdateStrategy ?? {}
-  return {
-    size: batchEvictionSize,
-    interval: batchEvictionInterval === undefined ? minute : milliseconds(batchEvictionInterval),
-  }
+  const { batchEvictionSize: size = 10, batchEvictionInterval = '1m' } = spec?.workloadUpdateStrategy ?? {}
+  return { size, interval: milliseconds(batchEvictionInterval) }
 }
 
-const units: Record<string, number> = { h: 3_600_000, m: minute, s: 1000 }
+const units: Record<string, number> = { h: 3_600_000, m: 60_000, s: 1000 }
 
 /** Go's way to write a duration: `1m30s`. */
 function milliseconds(duration: string): number {
@@ -123,20 +126,18 @@ function milliseconds(duration: string): number {
 
 async function migrate(cx: Virt, vmi: kube.Vmi): Promise<void> {
   const { name, namespace } = vmi.metadata
-  const prefix = 'kubevirt-workload-update-'
-  const created = await cx.writer.create(
-    kube.Migrations,
-    made(kube.Migrations, {
-      metadata: {
-        name: `${prefix}${nameSuffix(cx.random)}`,
-        generateName: prefix,
-        namespace,
-        labels: { 'kubevirt.io/vmi-name': name },
-        annotations: { 'kubevirt.io/workloadUpdateMigration': '' },
-      },
-      spec: { vmiName: name },
-    }),
-  )
+  const generateName = 'kubevirt-workload-update-'
+  const migration: kube.Migration = made(kube.Migrations, {
+    metadata: {
+      name: `${generateName}${nameSuffix(cx.random)}`,
+      generateName,
+      namespace,
+      labels: { 'kubevirt.io/vmi-name': name },
+      annotations: { 'kubevirt.io/workloadUpdateMigration': '' },
+    },
+    spec: { vmiName: name },
+  })
+  const created = await cx.writer.create(kube.Migrations, migration)
   const message = `Created Migration ${created.metadata.name} for automated workload update`
   await recordEvent(cx, vmi, by, ['Normal', 'SuccessfulCreate', message])
 }
@@ -162,112 +163,49 @@ interface DueInstance {
   isMigratable: boolean
 }
 
-/** The running instances that are to be updated, as a watch tells of them, in the order of a list. */
+/** The running instances that are to be updated, as a watch tells of them. */
 class DueInstances {
   readonly #launcherImage: string
-  readonly #due: DueInstance[] = []
+  /** In the order of a list. */
+  readonly all: DueInstance[] = []
   #migratable = 0
 
   constructor(launcherImage: string) {
     this.#launcherImage = launcherImage
   }
 
-  get size(): number {
-    return this.#due.length
-  }
-
   get hasMigratable(): boolean {
     return this.#migratable > 0
-  }
-
-  /** Those that none of these keys names. Copied in pieces: there are thousands, and this is asked of every batch. */
-  without(keys: Iterable<string>): readonly DueInstance[] {
-    const places = Array.from(keys, (key) => [this.#placeOf(key), key] as const)
-    const left = places.filter(([i, key]) => this.#due[i]?.key === key).map(([i]) => i)
-    if (left.length === 0) return this.#due
-    const ends = [...new Set(left)].toSorted((a, b) => a - b)
-    const pieces = [...ends, this.#due.length].map((end, n) =>
-      this.#due.slice(n === 0 ? 0 : (ends[n - 1] ?? 0) + 1, end),
-    )
-    return new Array<DueInstance>().concat(...pieces)
   }
 
   take(vmi: kube.Vmi, isGone: boolean): void {
     const key = keyOf(vmi.metadata)
     const place = this.#placeOf(key)
-    const there = this.#due[place]?.key === key ? this.#due[place] : undefined
-    if (there?.isMigratable === true) this.#migratable--
-    if (isGone || !this.#isDue(vmi)) {
-      if (there) this.#due.splice(place, 1)
-      return
-    }
+    const there = this.all[place]?.key === key ? this.all[place] : undefined
     const isMigratable = condition(vmi, 'LiveMigratable')?.status === 'True'
-    if (isMigratable) this.#migratable++
-    this.#due.splice(place, there ? 1 : 0, { key, vmi, isMigratable })
+    const now = !isGone && this.#isDue(vmi) ? [{ key, vmi, isMigratable }] : []
+    this.#migratable += Number(now.length > 0 && isMigratable) - Number(there?.isMigratable ?? false)
+    this.all.splice(place, there ? 1 : 0, ...now)
   }
 
+  /** An empty image is not outdated. */
   #isDue(vmi: kube.Vmi): boolean {
     const { metadata, status } = vmi
-    const isRunningOn = status?.phase === 'Running' && metadata.deletionTimestamp === undefined
-    return isRunningOn && (isOutdated(vmi, this.#launcherImage) || asksForMigration(vmi))
+    if (status?.phase !== 'Running' || metadata.deletionTimestamp !== undefined) return false
+    const { launcherContainerImageVersion: image = '' } = status
+    return (image !== '' && image !== this.#launcherImage) || asksForMigration(vmi)
   }
 
   /** Where it stands or would stand: by halves. */
   #placeOf(key: string): number {
-    let [low, high] = [0, this.#due.length]
+    let [low, high] = [0, this.all.length]
     while (low < high) {
       const middle = (low + high) >> 1
-      if ((this.#due[middle]?.key ?? '') < key) low = middle + 1
+      if ((this.all[middle]?.key ?? '') < key) low = middle + 1
       else high = middle
     }
     return low
   }
-}
-
-interface UpdateQuestion {
-  due: DueInstances
-  known: KnownMigrations
-  methods: readonly string[]
-  /** parallelMigrationsPerCluster. */
-  limit: number
-  /** How many are evicted at once at most. */
-  batch: number
-  random: () => number
-}
-
-interface UpdatePlan {
-  /** What status.outdatedVirtualMachineInstanceWorkloads says. */
-  outdated: number
-  migrate: readonly kube.Vmi[]
-  evict: readonly kube.Vmi[]
-  mayEvict: boolean
-  /** Something is left that a method could do later. */
-  waiting: boolean
-}
-
-/** What the updater does now: facts 3.2, getUpdateData. Pure but for the order of equals. */
-function planUpdate({ due, known, methods, limit, batch, random }: UpdateQuestion): UpdatePlan {
-  const moving = known.movedInstances()
-  const [migrates, evicts] = [methods.includes('LiveMigrate'), methods.includes('Evict')]
-  const migratable = new Draw(Math.max(0, limit - known.running.size), random)
-  const evictable = new Draw(batch, random)
-  const idle = due.without(moving)
-  const isMigrated = ({ isMigratable }: DueInstance) => migrates && isMigratable
-  if (migrates) for (const one of idle) if (one.isMigratable) migratable.take(one.vmi)
-  if (evicts) for (const one of idle) if (!isMigrated(one)) evictable.take(one.vmi)
-  return {
-    outdated: due.size,
-    migrate: migratable.drawn,
-    evict: evictable.drawn,
-    mayEvict: evictable.taken > 0,
-    waiting: migrates && due.hasMigratable,
-  }
-}
-
-/** An empty field means "not outdated". */
-function isOutdated({ status }: kube.Vmi, launcherImage: string): boolean {
-  const { launcherContainerImageVersion: image = '' } = status ?? {}
-  return image !== '' && image !== launcherImage
 }
 
 /** Draws so many of the instances that it takes, at random, as if all were shuffled. */
@@ -318,25 +256,20 @@ function runEvacuations(cx: Virt): Promise<void> {
     }),
   ]
   return controlEach(cx, watches, async () => async (ref) => {
-    const found = await cx.reader.get(kube.Vmis, ref)
-    if (found.is !== 'object' || !isEvacuated(found.object)) return
+    const vmi = foundIn(await cx.reader.get(kube.Vmis, ref))
+    if (vmi === undefined || !isEvacuated(vmi)) return
     const key = keyOf(ref)
     if (created.has(key) || known.openOf(key).length > 0) return
-    const { metadata, status } = found.object
+    const { namespace, name: vmiName } = vmi.metadata
+    const annotations = { 'kubevirt.io/evacuationMigration': vmi.status?.nodeName ?? '' }
     const name = `kubevirt-evacuation-${nameSuffix(cx.random)}`
+    const migration: kube.Migration = made(kube.Migrations, {
+      metadata: { name, namespace, annotations },
+      spec: { vmiName, priority: 'system-critical' },
+    })
     created.set(key, name)
     try {
-      await cx.writer.create(
-        kube.Migrations,
-        made(kube.Migrations, {
-          metadata: {
-            name,
-            namespace: metadata.namespace,
-            annotations: { 'kubevirt.io/evacuationMigration': status?.nodeName ?? '' },
-          },
-          spec: { vmiName: metadata.name, priority: 'system-critical' },
-        }),
-      )
+      await cx.writer.create(kube.Migrations, migration)
     } catch (error) {
       created.delete(key)
       throw error

@@ -30,6 +30,8 @@ import type { Condition, KubeObject } from '../../lib/kube/object.ts'
 /** What the real one says when its cache lags behind (lab "Seen" 2). */
 const blip =
   'unable to create instancetype cx1.2xlarge: virtualmachineclusterinstancetypes.instancetype.kubevirt.io "cx1.2xlarge" already exists'
+/** What it has made. */
+const ours = 'app.kubernetes.io/managed-by=virt-operator'
 const shortestBackOff = 5000
 const longestBackOff = 1_000_000
 
@@ -61,7 +63,7 @@ function operate(cx: Operator): Promise<void> {
     { kind: KubeVirts, where: { namespace } },
     { kind: Deployments, where: { namespace }, concerns },
     { kind: DaemonSets, where: { namespace }, concerns },
-    { kind: Pods, where: { namespace, labels: 'app.kubernetes.io/managed-by=virt-operator' }, concerns },
+    { kind: Pods, where: { namespace, labels: ours }, concerns },
     { kind: Jobs, where: { namespace }, concerns },
     { kind: ConfigMaps, where: { namespace, labels: strategyLabel }, concerns },
   ]
@@ -176,8 +178,7 @@ async function sync(cx: Operator, pass: Pass): Promise<boolean> {
 /** Deployments that the operator once made and this strategy does not have. */
 async function removeForeign(cx: Operator, pass: Pass): Promise<boolean> {
   const wanted = new Set(['virt-api', 'virt-controller', ...extraComponents(cx, pass)])
-  const labels = 'app.kubernetes.io/managed-by=virt-operator'
-  const there = await cx.reader.list(Deployments, { namespace: pass.config.namespace, labels })
+  const there = await cx.reader.list(Deployments, { namespace: pass.config.namespace, labels: ours })
   const foreign = there.filter(({ metadata }) => !wanted.has(metadata.name))
   for (const { metadata } of foreign) await cx.writer.delete(Deployments, metadata)
   return foreign.length > 0
@@ -214,24 +215,30 @@ type Outcome = { is: 'ready' | 'under way' } | { is: 'failed'; why: string }
 
 /** Writes what a pass came to; nothing when that is there already. True when it wrote. */
 async function report(cx: Operator, pass: Pass, outcome: Outcome): Promise<boolean> {
-  const { kubevirt } = pass
-  const now = seconds(cx)
-  const synced = outcome.is === 'ready'
-  const conditions = conditionsIn(conditionsOf(pass, outcome), kubevirt.status?.conditions ?? [], {
-    now,
-    synced,
-  })
+  const { kubevirt, config, generation } = pass
+  const isReady = outcome.is === 'ready'
+  const observed: Status = {
+    observedKubeVirtRegistry: config.registry,
+    observedKubeVirtVersion: config.kubeVirtVersion,
+    observedDeploymentConfig: configText(config),
+    observedDeploymentID: config.id,
+    observedGeneration: generation,
+  }
   const status: Status = {
-    phase: synced ? 'Deployed' : (kubevirt.status?.phase ?? 'Deploying'),
+    phase: isReady ? 'Deployed' : (kubevirt.status?.phase ?? 'Deploying'),
     operatorVersion: cx.self.version,
     defaultArchitecture: 'amd64',
-    ...target(pass),
-    ...(synced ? { ...observed(pass), generations: await generations(cx, pass) } : {}),
-    conditions,
+    targetKubeVirtRegistry: config.registry,
+    targetKubeVirtVersion: config.kubeVirtVersion,
+    targetDeploymentConfig: configText(config),
+    targetDeploymentID: config.id,
+    ...(isReady && { ...observed, generations: await generations(cx, pass) }),
+    conditions: conditionsOf(pass, outcome, seconds(cx)),
   }
   if (sameStatus(kubevirt.status, status)) return false
   if (cx.faults.on.statusTooLarge === true) {
-    cx.say(`could not update the status of KubeVirt ${kubevirt.metadata.name}`, tooLarge)
+    const what = `could not update the status of KubeVirt ${kubevirt.metadata.name}`
+    cx.say(what, 'etcdserver: request is too large')
     return false
   }
   await cx.writer.mergePatch(KubeVirts, kubevirt.metadata, { status }, 'status')
@@ -240,7 +247,7 @@ async function report(cx: Operator, pass: Pass, outcome: Outcome): Promise<boole
 
 /** What it wrote itself (recorded: it names no pods and no ReplicaSets). */
 async function generations(cx: Operator, { config }: Pass): Promise<NonNullable<Status['generations']>> {
-  const where = { namespace: config.namespace, labels: 'app.kubernetes.io/managed-by=virt-operator' }
+  const where = { namespace: config.namespace, labels: ours }
   const [deployments, daemonsets] = await Promise.all([
     cx.reader.list(Deployments, where),
     cx.reader.list(DaemonSets, where),
@@ -256,91 +263,47 @@ async function generations(cx: Operator, { config }: Pass): Promise<NonNullable<
   return [...deployments.map(written('deployments')), ...daemonsets.map(written('daemonsets'))]
 }
 
-const tooLarge = 'etcdserver: request is too large'
+/** What the operator says of the installation: the rows of facts 1.5, with Available, Progressing and Degraded. */
+const situations = {
+  deploying: ['DeploymentInProgress', 'False', 'True', 'False'],
+  updating: ['UpdateInProgress', 'True', 'True', 'True'],
+  ready: ['AllComponentsReady', 'True', 'False', 'False'],
+  failed: ['DeploymentFailed', 'False', 'False', 'True'],
+} as const
 
-const target = ({ config }: Pass): Status => ({
-  targetKubeVirtRegistry: config.registry,
-  targetKubeVirtVersion: config.kubeVirtVersion,
-  targetDeploymentConfig: configText(config),
-  targetDeploymentID: config.id,
-})
-
-const observed = ({ config, generation }: Pass): Status => ({
-  observedKubeVirtRegistry: config.registry,
-  observedKubeVirtVersion: config.kubeVirtVersion,
-  observedDeploymentConfig: configText(config),
-  observedDeploymentID: config.id,
-  observedGeneration: generation,
-})
-
-/** An update is one deployment ID that follows another (facts 1.5). */
-function conditionsOf({ kubevirt, config }: Pass, outcome: Outcome): DeploymentPhase {
-  if (outcome.is === 'failed') {
-    return { is: 'failed', message: `An error occurred during deployment: ${outcome.why}` }
-  }
-  if (outcome.is === 'ready') return { is: 'ready', message: 'All components are ready.' }
+/** An update is one deployment ID that follows another. */
+function situationOf({ kubevirt, config }: Pass, outcome: Outcome): [keyof typeof situations, string] {
+  if (outcome.is === 'failed') return ['failed', `An error occurred during deployment: ${outcome.why}`]
+  if (outcome.is === 'ready') return ['ready', 'All components are ready.']
   const {
     observedDeploymentID = '',
     observedKubeVirtVersion,
     observedKubeVirtRegistry,
   } = kubevirt.status ?? {}
   const to = `version ${config.kubeVirtVersion}`
-  if (observedDeploymentID === '' || observedDeploymentID === config.id) {
-    return { is: 'deploying', message: `Deploying ${to} with registry ${config.registry}` }
-  }
+  if (observedDeploymentID === '' || observedDeploymentID === config.id)
+    return ['deploying', `Deploying ${to} with registry ${config.registry}`]
   const from = `previous version ${observedKubeVirtVersion} with registry ${observedKubeVirtRegistry}`
-  return {
-    is: 'updating',
-    message: `Transitioning from ${from} to target ${to} using registry ${config.registry}`,
-  }
+  return ['updating', `Transitioning from ${from} to target ${to} using registry ${config.registry}`]
 }
 
-/** What the operator says of the installation: the rows of facts 1.5. */
-interface DeploymentPhase {
-  is: 'deploying' | 'updating' | 'ready' | 'failed'
-  message: string
-}
-
-const reasons = {
-  deploying: 'DeploymentInProgress',
-  updating: 'UpdateInProgress',
-  ready: 'AllComponentsReady',
-  failed: 'DeploymentFailed',
-} as const
-
-const words = {
-  deploying: { Available: 'False', Progressing: 'True', Degraded: 'False' },
-  updating: { Available: 'True', Progressing: 'True', Degraded: 'True' },
-  ready: { Available: 'True', Progressing: 'False', Degraded: 'False' },
-  failed: { Available: 'False', Progressing: 'False', Degraded: 'True' },
-} as const
-
-const created = claim('Created', 'True', 'AllResourcesCreated', 'All resources were created.')
-
-/** The conditions of the CR in a situation. `synced` adds Created. */
-function conditionsIn(
-  conditions: DeploymentPhase,
-  before: readonly Condition[],
-  { now, synced }: { now: string; synced: boolean },
-): Condition[] {
-  const { is, message } = conditions
-  const common = { reason: reasons[is], message }
-  const mainly = (type: 'Available' | 'Progressing' | 'Degraded'): Condition => ({
-    type,
-    status: words[is][type],
-    ...common,
+function conditionsOf(pass: Pass, outcome: Outcome, now: string): Condition[] {
+  const before = pass.kubevirt.status?.conditions ?? []
+  const [situation, message] = situationOf(pass, outcome)
+  const [reason, available, progressing, degraded] = situations[situation]
+  const wanted = [
+    claim('Available', available, reason, message),
+    claim('Progressing', progressing, reason, message),
+    claim('Degraded', degraded, reason, message),
+  ]
+  if (situation === 'ready')
+    wanted.push(claim('Created', 'True', 'AllResourcesCreated', 'All resources were created.'))
+  else if (situation !== 'updating') wanted.push(...before.filter(({ type }) => type === 'Created'))
+  if (situation === 'failed') wanted.push(claim('Synchronized', 'False', reason, message))
+  return wanted.map((next) => {
+    const last = before.find(({ type }) => type === next.type)
+    const isSame =
+      last?.status === next.status && last.reason === next.reason && last.message === next.message
+    return isSame ? last : { ...next, lastProbeTime: now, lastTransitionTime: now }
   })
-  const three = [mainly('Available'), mainly('Progressing'), mainly('Degraded')]
-  const synchronized: Condition[] =
-    is === 'failed' ? [{ type: 'Synchronized', status: 'False', ...common }] : []
-  const kept = is === 'updating' ? [] : before.filter((c) => c.type === 'Created')
-  const wanted = [...three, ...(synced ? [created] : kept), ...synchronized]
-  return wanted.map((next) => timed(next, before, now))
-}
-
-function timed(next: Condition, before: readonly Condition[], now: string): Condition {
-  const last = before.find((c) => c.type === next.type)
-  if (last?.status === next.status && last.reason === next.reason && last.message === next.message)
-    return last
-  return { ...next, lastProbeTime: now, lastTransitionTime: now }
 }

@@ -3,8 +3,10 @@ import { quantity } from '../../lib/kube/quantity.ts'
 import { type Condition, condition } from '../../lib/kube/object.ts'
 import { outcomeAnnotations } from '../vm-shape.ts'
 import {
+  claim,
   controlEach,
   type ControllerContext,
+  foundIn,
   keyed,
   keyOf,
   recordEvent,
@@ -22,8 +24,10 @@ export function runInstances(cx: Virt): Promise<void> {
     keyed(kube.Pods, (pod) => instanceOf(pod) ?? []),
   ]
   return controlEach(cx, watches, async () => async (ref) => {
-    const vmi = await cx.reader.get(kube.Vmis, ref)
-    if (vmi.is === 'object') await tend(cx, vmi.object, await launcherOf(cx, vmi.object))
+    const vmi = foundIn(await cx.reader.get(kube.Vmis, ref))
+    if (vmi === undefined) return
+    const pod = currentLauncher(vmi, await launchersOf(cx, vmi))
+    if (vmi.metadata.deletionTimestamp === undefined) await phases[vmi.status?.phase ?? '']?.(cx, vmi, pod)
   })
 }
 
@@ -35,27 +39,15 @@ export function instanceOf({ metadata }: kube.Pod): [string] | undefined {
 
 const instanceKind = kube.Vmis.kind
 
-async function launcherOf(cx: Virt, vmi: kube.Vmi): Promise<kube.Pod | undefined> {
-  return currentLauncher(vmi, await launchersOf(cx, vmi))
-}
+type Reconcile = (cx: Virt, vmi: kube.Vmi, pod: kube.Pod | undefined) => Promise<void>
 
-type Tend = (cx: Virt, vmi: kube.Vmi, pod: kube.Pod | undefined) => Promise<void>
-
-const awaitLauncher: Tend = async (cx, vmi, pod) => {
+const awaitLauncher: Reconcile = async (cx, vmi, pod) => {
   if (pod && isReady(pod)) await run(cx, vmi, pod)
   else if (pod) await tellScheduler(cx, vmi, pod)
 }
 
-/** What the scheduler says of the launcher is said of the instance (facts 6: ErrorUnschedulable). */
-async function tellScheduler(cx: Virt, vmi: kube.Vmi, pod: kube.Pod): Promise<void> {
-  const said = condition(pod, 'PodScheduled')
-  if (said?.status !== 'False' || condition(vmi, 'PodScheduled')?.status === 'False') return
-  const { type, status, reason = '', message = '' } = said
-  const conditions = [{ type, status, reason, message, lastTransitionTime: seconds(cx) }]
-  await cx.writer.mergePatch(kube.Vmis, vmi.metadata, { status: { conditions } })
-}
-
-const phases: Record<string, Tend> = {
+/** What each phase waits for, and does then. */
+const phases: Record<string, Reconcile> = {
   '': (cx, vmi) => write(cx, vmi, { phase: 'Pending' }),
   Pending: schedule,
   Scheduling: awaitLauncher,
@@ -63,71 +55,71 @@ const phases: Record<string, Tend> = {
   Running: (cx, vmi, pod) => (pod && isLiving(pod) ? mark(cx, vmi, pod) : endUnlessMoved(cx, vmi)),
 }
 
-const tend: Tend = async (cx, vmi, pod) => {
-  if (vmi.metadata.deletionTimestamp === undefined) await phases[vmi.status?.phase ?? '']?.(cx, vmi, pod)
+type Status = NonNullable<kube.Vmi['status']>
+type Labels = Record<string, string | null>
+
+async function write(cx: Virt, { metadata }: kube.Vmi, status: Status, labels?: Labels): Promise<void> {
+  await cx.writer.mergePatch(kube.Vmis, metadata, { ...(labels && { metadata: { labels } }), status })
+}
+
+/** What the scheduler says of the launcher is said of the instance (facts 6: ErrorUnschedulable). */
+async function tellScheduler(cx: Virt, vmi: kube.Vmi, pod: kube.Pod): Promise<void> {
+  const unplaced = condition(pod, 'PodScheduled')
+  if (unplaced?.status !== 'False' || condition(vmi, 'PodScheduled')?.status === 'False') return
+  const { type, status, reason = '', message = '' } = unplaced
+  await write(cx, vmi, { conditions: [{ type, status, reason, message, lastTransitionTime: seconds(cx) }] })
 }
 
 /** A migration moves the instance before its source pod ends: whoever saw the pod end has to look again. */
 async function endUnlessMoved(cx: Virt, vmi: kube.Vmi): Promise<void> {
-  const now = await cx.reader.get(kube.Vmis, vmi.metadata)
-  if (now.is !== 'object' || now.object.metadata.uid !== vmi.metadata.uid) return
-  if (now.object.status?.nodeName === vmi.status?.nodeName) await write(cx, vmi, { phase: 'Succeeded' })
-}
-
-type Status = NonNullable<kube.Vmi['status']>
-
-async function write(cx: Virt, { metadata }: kube.Vmi, status: Status): Promise<void> {
-  await cx.writer.mergePatch(kube.Vmis, metadata, { status })
+  const now = foundIn(await cx.reader.get(kube.Vmis, vmi.metadata))
+  if (now?.metadata.uid === vmi.metadata.uid && now?.status?.nodeName === vmi.status?.nodeName)
+    await write(cx, vmi, { phase: 'Succeeded' })
 }
 
 async function schedule(cx: Virt, vmi: kube.Vmi, there: kube.Pod | undefined): Promise<void> {
   const pod = there ?? (await createLauncher(cx, vmi))
   const message = `Created virtual machine pod ${pod.metadata.name}`
-  await recordEvent(cx, vmi, 'virtualmachine-controller', ['Normal', 'SuccessfulCreate', message])
-  await write(cx, vmi, { phase: 'Scheduling', launcherContainerImageVersion: launcherImageOf(pod) ?? '' })
+  await recordEvent(cx, vmi, by, ['Normal', 'SuccessfulCreate', message])
+  await write(cx, vmi, { phase: 'Scheduling', launcherContainerImageVersion: launcherImageOf(pod) })
 }
 
 async function run(cx: Virt, vmi: kube.Vmi, pod: kube.Pod): Promise<void> {
   const nodeName = pod.spec?.nodeName ?? ''
   await write(cx, vmi, { phase: 'Scheduled' })
-  await cx.writer.mergePatch(kube.Vmis, vmi.metadata, {
-    metadata: { labels: { 'kubevirt.io/nodeName': nodeName } },
-    status: {
-      phase: 'Running',
-      nodeName,
-      migrationMethod: 'LiveMigration',
-      activePods: { [pod.metadata.uid ?? '']: nodeName },
-      conditions: conditionsOf(vmi, seconds(cx)),
-    },
-  })
+  const status: Status = {
+    phase: 'Running',
+    nodeName,
+    migrationMethod: 'LiveMigration',
+    activePods: { [pod.metadata.uid ?? '']: nodeName },
+    conditions: conditionsOf(vmi, seconds(cx)),
+  }
+  await write(cx, vmi, status, { 'kubevirt.io/nodeName': nodeName })
 }
 
 /** No `lastProbeTime: null` here: it does not survive a merge patch (lab, workloads 12). */
-function conditionsOf({ metadata }: kube.Vmi, now: string): Condition[] {
+function conditionsOf({ metadata }: kube.Vmi, lastTransitionTime: string): Condition[] {
   const reason = metadata.annotations?.[outcomeAnnotations.notMigratable]
-  const migratable: Condition =
+  const migratable =
     reason === undefined
-      ? { type: 'LiveMigratable', status: 'True' }
-      : { type: 'LiveMigratable', status: 'False', reason, message: `cannot migrate VMI: ${reason}` }
-  return [
-    { type: 'Ready', status: 'True', lastTransitionTime: now },
-    { ...migratable, lastTransitionTime: now },
-  ]
+      ? claim('LiveMigratable', 'True')
+      : claim('LiveMigratable', 'False', reason, `cannot migrate VMI: ${reason}`)
+  return [claim('Ready', 'True'), migratable].map((one) => Object.assign(one, { lastTransitionTime }))
 }
 
 async function mark(cx: Virt, vmi: kube.Vmi, pod: kube.Pod): Promise<void> {
-  const image = launcherImageOf(pod) ?? ''
+  const image = launcherImageOf(pod)
   if (vmi.status?.launcherContainerImageVersion !== image)
     await write(cx, vmi, { launcherContainerImageVersion: image })
   const outdated = image !== cx.launcherImage
-  const labels = { [outdatedLabel]: outdated ? '' : null }
-  if (outdatedLabel in (vmi.metadata.labels ?? {}) !== outdated) {
-    await cx.writer.mergePatch(kube.Vmis, vmi.metadata, { metadata: { labels } })
-  }
+  const metadata = { labels: { [outdatedLabel]: outdated ? '' : null } }
+  if (outdatedLabel in (vmi.metadata.labels ?? {}) !== outdated)
+    await cx.writer.mergePatch(kube.Vmis, vmi.metadata, { metadata })
   if (outdatedLabel in (pod.metadata.labels ?? {}) !== outdated)
-    await cx.writer.mergePatch(kube.Pods, pod.metadata, { metadata: { labels } })
+    await cx.writer.mergePatch(kube.Pods, pod.metadata, { metadata })
 }
 
+const by = 'virtualmachine-controller'
 export const migrationLabel = 'kubevirt.io/migrationJobUID'
 
 /** Every virt-launcher pod of an instance, those that are through included. */
@@ -147,14 +139,14 @@ export function currentLauncher({ status }: kube.Vmi, pods: readonly kube.Pod[])
 }
 
 /** The image of the `compute` container: what decides whether an instance is outdated. */
-const launcherImageOf = (pod: kube.Pod): string | undefined =>
-  pod.spec?.containers?.find((c) => c.name === 'compute')?.image
+const launcherImageOf = ({ spec }: kube.Pod): string =>
+  spec?.containers?.find((c) => c.name === 'compute')?.image ?? ''
 
 /** Creates a launcher; one for a migration keeps away from the node where the instance runs. */
 export function createLauncher(cx: Virt, vmi: kube.Vmi, migrationUid?: string): Promise<kube.Pod> {
   const { name } = vmi.metadata
   const template = launcherTemplate(vmi, cx.launcherImage, migrationUid)
-  return createPod(cx, vmi, { template, prefix: `virt-launcher-${name}-`, by: 'virtualmachine-controller' })
+  return createPod(cx, vmi, { template, prefix: `virt-launcher-${name}-`, by })
 }
 
 /** What virt-controller makes a launcher of the instance from; with the uid of a migration, one that it goes to. */
@@ -162,6 +154,7 @@ export function launcherTemplate(vmi: kube.Vmi, image: string, migrationUid?: st
   const { name, uid = '', labels } = vmi.metadata
   const spec: Asking | undefined = vmi.spec
   const { nodeName = '' } = vmi.status ?? {}
+  const requests = requestsOf(spec?.domain?.resources?.requests?.memory)
   const migration = migrationUid === undefined ? {} : { [migrationLabel]: migrationUid }
   const apart = migrationUid === undefined ? {} : { [avoidAnnotation]: nodeName }
   return {
@@ -180,14 +173,7 @@ export function launcherTemplate(vmi: kube.Vmi, image: string, migrationUid?: st
       nodeSelector: { ...spec?.nodeSelector, 'kubevirt.io/schedulable': 'true' },
       ...(spec?.affinity && { affinity: spec.affinity }),
       ...(spec?.tolerations && { tolerations: spec.tolerations }),
-      containers: [
-        {
-          name: 'compute',
-          image,
-          command: ['/usr/bin/virt-launcher-monitor'],
-          ...requestsOf(spec?.domain?.resources?.requests?.memory),
-        },
-      ],
+      containers: [{ name: 'compute', image, command: ['/usr/bin/virt-launcher-monitor'], ...requests }],
     },
   }
 }
@@ -212,20 +198,16 @@ interface Asking {
 export async function finishLauncher(cx: Virt, pod: kube.Pod, finishedAt: string): Promise<void> {
   if (!isLiving(pod)) return
   const state = { terminated: { exitCode: 0, reason: 'Completed', finishedAt } }
-  const ended = (c: kube.ContainerStatus): kube.ContainerStatus => ({
-    ...c,
-    ready: false,
-    started: false,
-    state,
-  })
-  const containerStatuses = (pod.status?.containerStatuses ?? []).map(ended)
-  const conditions = (pod.status?.conditions ?? []).map(completed)
-  const status = { phase: 'Succeeded', conditions, containerStatuses }
+  const { containerStatuses = [], conditions = [] } = pod.status ?? {}
+  const status = {
+    phase: 'Succeeded',
+    conditions: conditions.map((one) =>
+      one.type.endsWith('Ready') ? { ...one, status: 'False' as const, reason: 'PodCompleted' } : one,
+    ),
+    containerStatuses: containerStatuses.map((one) => ({ ...one, ready: false, started: false, state })),
+  }
   await cx.writer.mergePatch(kube.Pods, pod.metadata, { status }, 'status')
 }
-
-const completed = (c: Condition): Condition =>
-  c.type.endsWith('Ready') ? { ...c, status: 'False', reason: 'PodCompleted' } : c
 
 /** A leading virt-controller. */
 export interface Virt extends ControllerContext {
