@@ -6,8 +6,8 @@ import {
   keyed,
   keyOf,
   made,
+  mergeStatus,
   recordEvent,
-  sameStatus,
   seconds,
 } from '../machinery/controller.ts'
 import { namespaced, ownerReference } from '../machinery/owned-pods.ts'
@@ -27,43 +27,35 @@ type Status = NonNullable<kube.Vm['status']>
 
 /** Gives each VM the instance that its run strategy asks for (facts 3.4: what comes back after an eviction). */
 export function runVirtualMachines(cx: Virt): Promise<void> {
-  const watches = [keyed(kube.Vms, named), keyed(kube.Vmis, named)]
-  return controlEach(cx, watches, async () => async (ref) => {
+  // An instance has the name of its VM.
+  const named = ({ metadata }: kube.Vm | kube.Vmi): string[] => [keyOf(metadata)]
+  return controlEach(cx, [keyed(kube.Vms, named), keyed(kube.Vmis, named)], async () => async (ref) => {
     const vm = foundIn(await cx.reader.get(kube.Vms, ref))
-    if (vm === undefined) return
-    const vmi = await cx.reader.get(kube.Vmis, ref)
-    await tend(cx, vm, vmi.is === 'object' ? vmi.object : undefined)
+    if (vm) await reconcile(cx, vm, foundIn(await cx.reader.get(kube.Vmis, ref)))
   })
 }
 
-/** An instance has the name of its VM. */
-const named = ({ metadata }: kube.Vm | kube.Vmi): string[] => [keyOf(metadata)]
+const absent = { printableStatus: 'Stopped', ready: false, created: false }
+const starting = { printableStatus: 'Starting', ready: false, created: true }
 
-async function tend(cx: Virt, vm: kube.Vm, vmi: kube.Vmi | undefined): Promise<void> {
-  const [request, ...later] = requestsOf(vm)
+async function reconcile(cx: Virt, vm: kube.Vm, vmi: kube.Vmi | undefined): Promise<void> {
+  const report = (status: Status) => mergeStatus(cx, kube.Vms, vm, status)
+  const [request, ...later]: StateChange[] = (vm.status as Status | undefined)?.stateChangeRequests ?? []
   if (vmi === undefined) {
-    const wanted = request?.action === 'Start' || startsByItself(vm)
-    return wanted
-      ? start(cx, vm, request === undefined ? {} : { stateChangeRequests: null })
-      : report(cx, vm, absent)
+    if (request?.action !== 'Start' && !startsByItself(vm)) return void (await report(absent))
+    await start(cx, vm)
+    // A start takes over everything that waited for it.
+    const conditions = vm.status?.conditions && { conditions: withoutRestart(vm.status.conditions) }
+    return void (await report({ ...starting, ...conditions, ...(request && { stateChangeRequests: null }) }))
   }
-  if (!isThrough(vmi) && request?.action !== 'Stop') {
+  const isThrough = vmi.status?.phase === 'Succeeded' || vmi.status?.phase === 'Failed'
+  if (!isThrough && request?.action !== 'Stop') {
     const conditions = await conditionsOf(cx, vm, vmi)
-    return report(cx, vm, { ...statusOf(vmi), ...(conditions && { conditions }) })
+    return void (await report({ ...statusOf(vmi), ...(conditions && { conditions }) }))
   }
   await stop(cx, vm, vmi)
-  return report(cx, vm, { ...absent, stateChangeRequests: later })
+  await report({ ...absent, stateChangeRequests: later })
 }
-
-function requestsOf({ status = {} }: kube.Vm): StateChange[] {
-  const { stateChangeRequests }: Status = status
-  return stateChangeRequests ?? []
-}
-
-const absent = { printableStatus: 'Stopped', ready: false, created: false }
-
-const isThrough = ({ status }: kube.Vmi): boolean =>
-  status?.phase === 'Succeeded' || status?.phase === 'Failed'
 
 /** RerunOnFailure, Once: only the first time, since no guest here ever fails. */
 function startsByItself({ spec, status }: kube.Vm): boolean {
@@ -73,52 +65,33 @@ function startsByItself({ spec, status }: kube.Vm): boolean {
 }
 
 function statusOf(vmi: kube.Vmi): Status {
-  const running = vmi.status?.phase === 'Running'
-  const { migrationState } = vmi.status ?? {}
-  const migrating = migrationState?.startTimestamp !== undefined && migrationState.endTimestamp === undefined
-  const starting = condition(vmi, 'PodScheduled')?.status === 'False' ? 'ErrorUnschedulable' : 'Starting'
-  const printableStatus = migrating ? 'Migrating' : running ? 'Running' : starting
-  return { printableStatus, ready: running, created: true }
+  const ready = vmi.status?.phase === 'Running'
+  const { startTimestamp, endTimestamp } = vmi.status?.migrationState ?? {}
+  const isMigrating = startTimestamp !== undefined && endTimestamp === undefined
+  const waits = condition(vmi, 'PodScheduled')?.status === 'False' ? 'ErrorUnschedulable' : 'Starting'
+  return { printableStatus: isMigrating ? 'Migrating' : ready ? 'Running' : waits, ready, created: true }
 }
 
-async function report(cx: Virt, vm: kube.Vm, status: Status): Promise<void> {
-  if (!sameStatus(vm.status, status)) await cx.writer.mergePatch(kube.Vms, vm.metadata, { status }, 'status')
-}
-
-async function start(cx: Virt, vm: kube.Vm, taken: Status): Promise<void> {
+async function start(cx: Virt, vm: kube.Vm): Promise<void> {
+  const { name, namespace } = vm.metadata
   const { metadata, spec } = vm.spec?.template ?? {}
   const { labels = {}, annotations = {} } = (metadata ?? {}) as Partial<Metadata>
-  const evictionStrategy = spec?.evictionStrategy ?? (await clusterStrategy(cx))
+  // The cluster's strategy is frozen into the instance when it is made (facts 1.3).
+  const evictionStrategy = spec?.evictionStrategy ?? text(await configurationOf(cx), 'evictionStrategy')
   const virtualMachineRevisionName = await keepStart(cx, vm)
-  const created = await cx.writer.create(
-    kube.Vmis,
-    made(kube.Vmis, {
-      metadata: {
-        name: vm.metadata.name,
-        namespace: vm.metadata.namespace,
-        labels,
-        annotations,
-        ownerReferences: [ownerReference(vm)],
-      },
-      spec: { ...spec, ...(evictionStrategy === undefined ? {} : { evictionStrategy }) },
-      status: { virtualMachineRevisionName },
-    }),
-  )
-  const message = `Started the virtual machine by creating the new virtual machine instance ${created.metadata.name}`
+  const vmi: kube.Vmi = made(kube.Vmis, {
+    metadata: { name, namespace, labels, annotations, ownerReferences: [ownerReference(vm)] },
+    spec: { ...spec, ...(evictionStrategy !== undefined && { evictionStrategy }) },
+    status: { virtualMachineRevisionName },
+  })
+  await cx.writer.create(kube.Vmis, vmi)
+  const message = `Started the virtual machine by creating the new virtual machine instance ${name}`
   await recordEvent(cx, vm, by, ['Normal', 'SuccessfulCreate', message])
-  await report(cx, vm, { ...starting, ...takenOver(vm), ...taken })
 }
 
-const starting = { printableStatus: 'Starting', ready: false, created: true }
-
-/** A start takes over everything that waited for it. */
-const takenOver = ({ status }: kube.Vm): Status =>
-  status?.conditions ? { conditions: withoutRestart(status.conditions) } : {}
-
-/** The cluster's strategy is frozen into the instance when it is made (facts 1.3). */
-async function clusterStrategy(cx: Virt): Promise<string | undefined> {
+async function configurationOf(cx: Virt): Promise<Record<string, unknown> | undefined> {
   const [kubevirt]: kube.KubeVirt[] = await cx.reader.list(kube.KubeVirts, { namespace: cx.namespace })
-  return kubevirt?.spec?.configuration?.['evictionStrategy'] as string | undefined
+  return kubevirt?.spec?.configuration
 }
 
 async function stop(cx: Virt, vm: kube.Vm, { metadata }: kube.Vmi): Promise<void> {
@@ -129,6 +102,8 @@ async function stop(cx: Virt, vm: kube.Vm, { metadata }: kube.Vmi): Promise<void
 
 const type = 'RestartRequired'
 const message = 'a non-live-updatable field was changed in the template spec'
+const withoutRestart = (conditions: readonly Condition[] = []): Condition[] =>
+  conditions.filter((one) => one.type !== type)
 
 type Spec = NonNullable<kube.Vm['spec']>
 type Inner = Record<string, unknown>
@@ -146,13 +121,8 @@ async function conditionsOf(cx: Virt, vm: kube.Vm, vmi: kube.Vmi): Promise<Condi
   return [...(conditions ?? []), { type, status: 'True', message, lastTransitionTime: seconds(cx) }]
 }
 
-/** A start takes over everything. */
-const withoutRestart = (conditions: readonly Condition[] = []): Condition[] =>
-  conditions.filter((one) => one.type !== type)
-
 async function isLive(cx: Virt, version: Version | undefined): Promise<boolean> {
-  const [kubevirt]: kube.KubeVirt[] = await cx.reader.list(kube.KubeVirts, { namespace: cx.namespace })
-  const configuration = kubevirt?.spec?.configuration
+  const configuration = await configurationOf(cx)
   const gates = words(configuration, 'developerConfiguration', 'featureGates')
   if (isBefore(version, 5) && !gates.includes('VMLiveUpdateFeatures')) return false
   const strategy = text(configuration, 'vmRolloutStrategy') ?? (isBefore(version, 6) ? 'Stage' : 'LiveUpdate')
@@ -224,18 +194,26 @@ function take(into: Inner, from: Inner, path: readonly string[]): void {
 }
 
 /** Keeps the spec that a VM is started with, and forgets that of the start before (KubeVirt createVMRevision). Its name goes into the VMI. */
-async function keepStart(cx: Virt, vm: kube.Vm): Promise<string> {
-  const { uid, generation = 1 } = vm.metadata
+async function keepStart(cx: Virt, { metadata, spec, status }: kube.Vm): Promise<string> {
+  const { uid, namespace, generation: revision = 1 } = metadata
   const prefix = `revision-start-vm-${uid}-`
-  const name = `${prefix}${generation}`
-  await forgetOthers(cx, vm, { prefix, name })
+  const name = `${prefix}${revision}`
+  // A VM without a status was never started.
+  const kept =
+    status?.printableStatus === undefined
+      ? []
+      : await cx.reader.list(kube.ControllerRevisions, namespaced(metadata))
+  for (const { metadata: found } of kept)
+    if (found.name.startsWith(prefix) && found.name !== name)
+      await cx.writer.delete(kube.ControllerRevisions, found)
+  const owners = [ownerReference({ ...kube.Vms, metadata })]
   try {
     await cx.writer.create(
       kube.ControllerRevisions,
       made(kube.ControllerRevisions, {
-        metadata: { name, namespace: vm.metadata.namespace, ownerReferences: [ownerReference(vm)] },
-        data: { spec: vm.spec },
-        revision: generation,
+        metadata: { name, namespace, ownerReferences: owners },
+        data: { spec },
+        revision,
       }),
     )
   } catch (error) {
@@ -245,22 +223,10 @@ async function keepStart(cx: Virt, vm: kube.Vm): Promise<string> {
   return name
 }
 
-/** A VM without a status was never started. */
-async function forgetOthers(
-  cx: Virt,
-  { metadata, status }: kube.Vm,
-  { prefix, name }: { prefix: string; name: string },
-): Promise<void> {
-  if (status?.printableStatus === undefined) return
-  for (const { metadata: found } of await cx.reader.list(kube.ControllerRevisions, namespaced(metadata)))
-    if (found.name.startsWith(prefix) && found.name !== name)
-      await cx.writer.delete(kube.ControllerRevisions, found)
-}
-
 /** The spec at the start of this VMI where the VM was written since; undefined where it was not, or the record is gone. */
 async function earlierSpec(cx: Virt, { metadata }: kube.Vm, { status }: kube.Vmi): Promise<Spec | undefined> {
   const name = status?.virtualMachineRevisionName
   if (name === undefined || name.endsWith(`-${metadata.generation ?? 1}`)) return undefined
-  const found = await cx.reader.get(kube.ControllerRevisions, { name, ...namespaced(metadata) })
-  return found.is === 'object' ? (found.object.data as { spec?: Spec }).spec : undefined
+  const found = foundIn(await cx.reader.get(kube.ControllerRevisions, { name, ...namespaced(metadata) }))
+  return (found?.data as { spec?: Spec } | undefined)?.spec
 }
