@@ -25,7 +25,17 @@ interface Managed {
 
 /** Creates it, or writes it again where its stamps are of another deployment or generation of the CR, or somebody edited it. */
 export async function ensure(cx: Operator, pass: Pass, { kind, object }: Managed): Promise<boolean> {
-  const wanted = stamped(object, pass.config, pass.generation)
+  const { labels, annotations } = podStamps(pass.config)
+  const metadata: Metadata = {
+    ...object.metadata,
+    labels: { 'kubevirt.io': '', ...object.metadata.labels, ...labels },
+    annotations: {
+      ...object.metadata.annotations,
+      ...annotations,
+      [generationStamp]: String(pass.generation),
+    },
+  }
+  const wanted = { ...object, metadata }
   const found = await cx.reader.get(kind, object.metadata)
   if (found.is === 'unserved') return false
   const what = `${kind.kind} ${object.metadata.name}`
@@ -77,12 +87,6 @@ export function contains(whole: unknown, part: unknown): boolean {
 const identifier = 'kubevirt.io/install-strategy-identifier'
 const generationStamp = 'kubevirt.io/generation'
 
-/** Labels and annotations of a managed object (facts 2.6). */
-interface Stamps {
-  labels: Record<string, string>
-  annotations: Record<string, string>
-}
-
 /** The three annotations that tell which deployment an object, a Job or a pod belongs to. */
 const identity = (config: DeploymentConfig): Record<string, string> => ({
   'kubevirt.io/install-strategy-version': config.kubeVirtVersion,
@@ -90,8 +94,8 @@ const identity = (config: DeploymentConfig): Record<string, string> => ({
   [identifier]: config.id,
 })
 
-/** What a pod template carries; managed objects carry the CR's generation as well. */
-export const podStamps = (config: DeploymentConfig): Stamps => ({
+/** What a pod template carries; managed objects carry the CR's generation as well (facts 2.6). */
+export const podStamps = (config: DeploymentConfig) => ({
   labels: {
     'app.kubernetes.io/managed-by': 'virt-operator',
     'app.kubernetes.io/component': 'kubevirt',
@@ -100,24 +104,11 @@ export const podStamps = (config: DeploymentConfig): Stamps => ({
   annotations: identity(config),
 })
 
-/** The object with its stamps. */
-function stamped<T extends KubeObject>(object: T, config: DeploymentConfig, generation: number): T {
-  const { labels, annotations } = podStamps(config)
-  const metadata: Metadata = {
-    ...object.metadata,
-    labels: { 'kubevirt.io': '', ...object.metadata.labels, ...labels },
-    annotations: { ...object.metadata.annotations, ...annotations, [generationStamp]: String(generation) },
-  }
-  return { ...object, metadata }
-}
-
 /** True when the object belongs to that deployment and has seen that generation of the CR. */
-export function hasStamps(object: KubeObject, config: DeploymentConfig, generation: number): boolean {
-  const { annotations } = object.metadata
-  return annotations?.[identifier] === config.id && annotations[generationStamp] === String(generation)
-}
+export const hasStamps = (object: KubeObject, config: DeploymentConfig, generation: number): boolean =>
+  isOfDeployment(object, config.id) && object.metadata.annotations?.[generationStamp] === String(generation)
 
-/** True when a pod was made for that deployment. */
+/** True when a pod, a Job or a strategy was made for that deployment. */
 export const isOfDeployment = (object: KubeObject, id: string): boolean =>
   object.metadata.annotations?.[identifier] === id
 
@@ -193,28 +184,18 @@ export async function loadStrategy(cx: Operator, config: DeploymentConfig): Prom
   const where = { namespace: config.namespace, labels: strategyLabel }
   const maps = await cx.reader.list(kube.ConfigMaps, where)
   const jobs = await cx.reader.list(kube.Jobs, where)
-  if (maps.some((map) => isOf(map, config))) {
-    await clearOld(cx, config, { maps, jobs })
+  const isThrough = ({ status }: kube.Job) => status?.completionTime !== undefined
+  if (maps.some((map) => isOfDeployment(map, config.id))) {
+    // Strategies of other configurations go, and Jobs that are through; a Job that hangs stays behind.
+    for (const map of maps)
+      if (!isOfDeployment(map, config.id)) await cx.writer.delete(kube.ConfigMaps, map.metadata)
+    for (const job of jobs) if (isThrough(job)) await cx.writer.delete(kube.Jobs, job.metadata)
     return true
   }
-  const job = jobs.find((j) => isOf(j, config))
+  const job = jobs.find((one) => isOfDeployment(one, config.id))
   if (job === undefined) await cx.writer.create(kube.Jobs, strategyJob(cx, config))
-  else if (job.status?.completionTime !== undefined) await cx.writer.delete(kube.Jobs, job.metadata)
+  else if (isThrough(job)) await cx.writer.delete(kube.Jobs, job.metadata)
   return false
-}
-
-const isOf = ({ metadata }: kube.ConfigMap | kube.Job, config: DeploymentConfig): boolean =>
-  metadata.annotations?.[identifier] === config.id
-
-/** Strategies of other configurations go, and Jobs that are through; a Job that hangs stays behind. */
-async function clearOld(
-  cx: Operator,
-  config: DeploymentConfig,
-  { maps, jobs }: { maps: readonly kube.ConfigMap[]; jobs: readonly kube.Job[] },
-): Promise<void> {
-  for (const map of maps) if (!isOf(map, config)) await cx.writer.delete(kube.ConfigMaps, map.metadata)
-  for (const job of jobs)
-    if (job.status?.completionTime !== undefined) await cx.writer.delete(kube.Jobs, job.metadata)
 }
 
 function strategyJob(cx: Operator, config: DeploymentConfig): kube.Job {
@@ -238,29 +219,21 @@ const strategyMetadata = (cx: ControllerContext, generateName: string, namespace
 })
 
 /** `virt-operator --dump-install-strategy`: writes the ConfigMap that belongs to its Job; the exit code. */
-export async function dumpStrategy(cx: ControllerContext, pod: kube.Pod): Promise<number> {
+export async function dumpStrategy(cx: ControllerContext, { metadata, spec }: kube.Pod): Promise<number> {
   await cx.clock.sleep(between(cx.random, 1500, 2500), cx.signal)
-  const { namespace, labels = {} } = pod.metadata
-  const job = foundIn(
-    await cx.reader.get(kube.Jobs, {
-      name: labels['batch.kubernetes.io/job-name'] ?? '',
-      namespace,
-    }),
-  )
+  const { namespace, labels = {} } = metadata
+  const name = labels['batch.kubernetes.io/job-name'] ?? ''
+  const job = foundIn(await cx.reader.get(kube.Jobs, { name, namespace }))
   if (job === undefined) return 1
   const encoding = { 'kubevirt.io/install-strategy-cm-encoding': 'base64+gzip' }
+  const config = spec?.containers?.[0]?.env?.find((one) => one.name === 'TARGET_DEPLOYMENT_CONFIG')?.value
   const map: kube.ConfigMap = made(kube.ConfigMaps, {
     metadata: {
       ...strategyMetadata(cx, 'kubevirt-install-strategy-', namespace),
       annotations: { ...job.metadata.annotations, ...encoding },
     },
-    data: { manifests: gzipSync(targetConfig(pod)).toString('base64') },
+    data: { manifests: gzipSync(config ?? '').toString('base64') },
   })
   await cx.writer.create(kube.ConfigMaps, map)
   return 0
-}
-
-function targetConfig({ spec }: kube.Pod): string {
-  const [container] = spec?.containers ?? []
-  return container?.env?.find(({ name }) => name === 'TARGET_DEPLOYMENT_CONFIG')?.value ?? ''
 }

@@ -11,14 +11,14 @@ import { KnownMigrations } from './migration-controller.ts'
 
 const success = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 202 }
 
-/** What virt-api answers: restart, start and stop of VMs, its word on evictions of launchers and on new migrations. */
+/** What virt-api answers: restart, start and stop of VMs, its word on evictions of launchers and on new VMs and migrations. */
 export function serveVirtApi(store: Store): void {
   store.onSubresource(kube.Pods, 'eviction', (call) => evict(store, call))
   admitMigrations(store)
   serveAggregated(store)
   admitVms(store)
   const changes = { restart: ['Stop', 'Start'], start: ['Start'], stop: ['Stop'] } as const
-  for (const [name, actions] of Object.entries(changes)) {
+  for (const [name, actions] of Object.entries(changes))
     store.onSubresource(kube.Vms, name, (call) =>
       change(
         store,
@@ -26,48 +26,39 @@ export function serveVirtApi(store: Store): void {
         actions.map((action) => ({ action })),
       ),
     )
-  }
 }
 
 /** Its discovery and its version, while a pod of it is ready: everybody who is logged in may ask for both. */
 function serveAggregated(store: Store): void {
-  for (const version of ['v1', 'v1alpha3']) {
-    const groupVersion = `subresources.kubevirt.io/${version}`
-    const served = <T>(answer: T): T => {
-      if (isServing(store)) return answer
-      throw new Refusal(
-        503,
-        'ServiceUnavailable',
-        'error trying to reach service: dial tcp: connection refused',
-      )
-    }
-    store.aggregated.set(`/apis/${groupVersion}`, () =>
-      served({ kind: 'APIResourceList', apiVersion: 'v1', groupVersion, resources: resourcesOf() }),
-    )
-    store.aggregated.set(`/apis/${groupVersion}/version`, () => served({ gitVersion: 'simulated' }))
-  }
-}
-
-const resourcesOf = () =>
-  ['virtualmachines/restart', 'virtualmachines/start', 'virtualmachines/stop'].map((name) => ({
-    name,
+  const resources = ['restart', 'start', 'stop'].map((name) => ({
+    name: `virtualmachines/${name}`,
     singularName: '',
     namespaced: true,
     kind: '',
     verbs: ['put'],
   }))
+  for (const version of ['v1', 'v1alpha3']) {
+    const groupVersion = `subresources.kubevirt.io/${version}`
+    const serve = (path: string, answer: object) =>
+      store.aggregated.set(`/apis/${groupVersion}${path}`, () => {
+        if (isServing(store)) return answer
+        const message = 'error trying to reach service: dial tcp: connection refused'
+        throw new Refusal(503, 'ServiceUnavailable', message)
+      })
+    serve('', { kind: 'APIResourceList', apiVersion: 'v1', groupVersion, resources })
+    serve('/version', { gitVersion: 'simulated' })
+  }
+}
 
 /** Its webhook for VMs has failurePolicy Fail: without it nobody makes one. */
 function admitVms(store: Store): void {
+  const isAsked = () =>
+    store.read(kube.ValidatingWebhooks, { name: 'virt-api-validator' }) !== undefined && !isServing(store)
   store.admission.add(({ operation, kind }) => {
-    if (operation !== 'CREATE' || kind.kind !== kube.Vms.kind || isServing(store)) return
-    if (
-      store.list(kube.ValidatingWebhooks, { fields: 'metadata.name=virt-api-validator' }).items.length === 0
-    )
-      return
-    throw internalError(
-      'failed calling webhook "virtualmachine-validator.kubevirt.io": failed to call webhook: no endpoints available for service "virt-api"',
-    )
+    if (operation === 'CREATE' && kind.kind === kube.Vms.kind && isAsked())
+      throw internalError(
+        'failed calling webhook "virtualmachine-validator.kubevirt.io": failed to call webhook: no endpoints available for service "virt-api"',
+      )
   })
 }
 
@@ -89,30 +80,28 @@ function evict(store: Store, { object, dryRun, user }: SubresourceCall): object 
 
 const overBudget = "Cannot evict pod as it would violate the pod's disruption budget."
 
-function refuseLauncher(store: Store, pod: kube.Pod, dryRun: boolean): void {
-  const vmi = instanceOf(store, pod)
-  if (vmi === undefined) return
-  const verdict = verdictOn(vmi)
-  if (verdict.is === 'allowed') return
-  if (verdict.evacuates && isElsewhere(vmi, pod)) throw new Refusal(429, 'TooManyRequests', overBudget)
-  if (!dryRun && (verdict.evacuates || vmi.spec?.evictionStrategy === 'External'))
-    markForEvacuation(store, vmi)
-  const hook = 'virt-launcher-eviction-interceptor.kubevirt.io'
-  throw new Refusal(429, 'TooManyRequests', `admission webhook "${hook}" denied the request: ${verdict.why}`)
-}
-
-/** A launcher that a migration goes to, or has left a moment ago: the instance's budget keeps it; facts 3.4. */
-const isElsewhere = ({ status }: kube.Vmi, { spec }: kube.Pod): boolean => status?.nodeName !== spec?.nodeName
-
-function instanceOf(store: Store, { metadata }: kube.Pod): kube.Vmi | undefined {
+function refuseLauncher(store: Store, { metadata, spec }: kube.Pod, dryRun: boolean): void {
   const { namespace, annotations } = metadata
-  return store.read(kube.Vmis, { name: annotations?.['kubevirt.io/domain'] ?? '', namespace })
+  const vmi: kube.Vmi | undefined = store.read(kube.Vmis, {
+    name: annotations?.['kubevirt.io/domain'] ?? '',
+    namespace,
+  })
+  if (vmi === undefined) return
+  const migratable = condition(vmi, 'LiveMigratable')?.status === 'True'
+  const strategy = vmi.spec?.evictionStrategy
+  const verdict = evictionVerdict({ name: vmi.metadata.name, strategy, migratable })
+  if (verdict.is === 'allowed') return
+  // A launcher that a migration goes to, or has left a moment ago: the instance's budget keeps it; facts 3.4.
+  if (verdict.evacuates && vmi.status?.nodeName !== spec?.nodeName)
+    throw new Refusal(429, 'TooManyRequests', overBudget)
+  const body = { status: { evacuationNodeName: vmi.status?.nodeName } }
+  if (!dryRun && (verdict.evacuates || strategy === 'External'))
+    store.patch(kube.Vmis, vmi.metadata, { type: 'merge', body }, { manager: 'virt-api' })
+  throw refused(429, 'TooManyRequests', 'virt-launcher-eviction-interceptor', verdict.why)
 }
 
-function verdictOn(vmi: kube.Vmi): EvictionVerdict {
-  const migratable = condition(vmi, 'LiveMigratable')?.status === 'True'
-  return evictionVerdict({ name: vmi.metadata.name, strategy: vmi.spec?.evictionStrategy, migratable })
-}
+const refused = (code: number, reason: string, hook: string, why: string): Refusal =>
+  new Refusal(code, reason, `admission webhook "${hook}.kubevirt.io" denied the request: ${why}`)
 
 /** The API server's own part: a budget that has no disruption left. */
 function refuseDisruption(store: Store, { metadata }: kube.Pod): void {
@@ -132,28 +121,19 @@ function refuseDisruption(store: Store, { metadata }: kube.Pod): void {
   }
 }
 
-function markForEvacuation(store: Store, { metadata, status }: kube.Vmi): void {
-  const body = { status: { evacuationNodeName: status?.nodeName } }
-  store.patch(kube.Vmis, metadata, { type: 'merge', body }, { manager: 'virt-api' })
-}
-
 function change(
   store: Store,
   { object, dryRun }: SubresourceCall,
   stateChangeRequests: readonly StateChange[],
 ): object {
+  const { metadata } = object
   const why = refusalOf(object, stateChangeRequests)
-  if (why !== undefined) {
-    const what = `virtualmachine.kubevirt.io "${object.metadata.name}"`
+  const what = `virtualmachine.kubevirt.io "${metadata.name}"`
+  if (why !== undefined)
     throw new Refusal(409, 'Conflict', `Operation cannot be fulfilled on ${what}: ${why}`)
-  }
   const body = { status: { stateChangeRequests } }
-  store.patch(
-    kube.Vms,
-    object.metadata,
-    { type: 'merge', body },
-    { on: 'status', manager: 'virt-api', dryRun },
-  )
+  const write = { on: 'status', manager: 'virt-api', dryRun } as const
+  store.patch(kube.Vms, metadata, { type: 'merge', body }, write)
   return success
 }
 
@@ -161,12 +141,11 @@ function change(
 function refusalOf({ spec, status }: kube.Vm, requests: readonly StateChange[]): string | undefined {
   if (requests[0]?.action === 'Stop' && status?.created !== true) return 'VM is not running: Halted'
   const { runStrategy = '' } = spec ?? {}
-  if (isUnderway(status)) return 'unable to complete request: stop/start already underway'
+  if (items(status, 'stateChangeRequests').length > 0)
+    return 'unable to complete request: stop/start already underway'
   const refused = requests.length === 2 && ['Halted', 'Once'].includes(runStrategy)
   return refused ? `RunStategy ${runStrategy} does not support manual restart requests` : undefined
 }
-
-const isUnderway = (status: object = {}): boolean => items(status, 'stateChangeRequests').length > 0
 
 /** What the eviction webhook of virt-api makes of an eviction of a launcher: facts 3.4. */
 type EvictionVerdict =
@@ -198,9 +177,7 @@ function admitMigrations(store: Store): void {
     if (operation !== 'CREATE' || kind.kind !== kube.Migrations.kind) return
     known ??= knownMigrations(store)
     const why = migrationRefusal(store, object, known)
-    if (why === undefined) return
-    const hook = 'migration-create-validator.kubevirt.io'
-    throw new Refusal(403, 'Forbidden', `admission webhook "${hook}" denied the request: ${why}`)
+    if (why !== undefined) throw refused(403, 'Forbidden', 'migration-create-validator', why)
   })
 }
 
