@@ -16,7 +16,7 @@ import {
   VirtualMachineInstances,
   VirtualMachines,
 } from '../kube/kinds/kubevirt-kinds.ts'
-import { knowsMigrationNames } from '../kubevirt/component-status.ts'
+import { knowsMigrationNames, rollToCome } from '../kubevirt/component-status.ts'
 import { componentLabel } from '../kubevirt/installed-components.ts'
 import { hasOwnLayers, type Installation, theInstallation } from '../kubevirt/installation.ts'
 import { homeOf, type Snapshot, takeSnapshot } from '../kubevirt/snapshot.ts'
@@ -109,9 +109,12 @@ const withoutOrders = (live: Reader): Reader =>
     },
   })
 
-/** Where virt-operator has widened maxUnavailable, as it does with more than a few nodes, it does not come to the second roll of virt-handler (lab 9). */
+/** Of v1.7 or later, and the further roll of virt-handler has not come: where virt-operator has widened maxUnavailable it does not come to it (lab 9). */
 const isWithoutNames = ({ daemonsets }: Snapshot): boolean =>
-  itemsOf(daemonsets).some((set) => componentLabel(set) === 'virt-handler' && !knowsMigrationNames(set))
+  itemsOf(daemonsets).some(
+    (set) =>
+      componentLabel(set) === 'virt-handler' && rollToCome(set) !== undefined && !knowsMigrationNames(set),
+  )
 
 /** Of the API server; where it was not saved, of the newest kubelet, which is never ahead of it. */
 async function versionOf(reader: Reader, nodes: readonly Node[]): Promise<string | undefined> {
