@@ -3,6 +3,7 @@ import {
   claim,
   control,
   type ControllerContext,
+  each,
   made,
   mergeStatus,
   ownedBy,
@@ -25,22 +26,6 @@ import { toleratesNode } from './scheduler.ts'
 import { isDeepStrictEqual } from 'node:util'
 import type { Faults, MachineryFaults } from './machinery-faults.ts'
 import { timestamp } from '../api/object-lifecycle.ts'
-
-/** Reconciles every object of the kind that nobody has deleted; in how many ms to look again is what the first of them says. */
-const each =
-  <T extends KubeObject>(
-    cx: ControllerContext,
-    kind: Kind<T>,
-    sync: (cx: ControllerContext, object: T) => Promise<number | void>,
-  ) =>
-  async (): Promise<number | undefined> => {
-    const again: number[] = []
-    for (const object of await cx.reader.list(kind))
-      if (object.metadata.deletionTimestamp === undefined)
-        again.push((await sync(cx, object)) ?? Number.POSITIVE_INFINITY)
-    const first = Math.min(...again)
-    return Number.isFinite(first) ? first : undefined
-  }
 
 type Owner = kube.DaemonSet | kube.ReplicaSet | kube.Job
 
@@ -68,7 +53,7 @@ const hashLabel = 'pod-template-hash'
 
 /** Rolls each Deployment from ReplicaSet to ReplicaSet, as maxSurge and maxUnavailable allow. */
 export const runDeployments = (cx: ControllerContext): Promise<void> =>
-  control(cx, [{ kind: kube.Deployments }, { kind: kube.ReplicaSets }], each(cx, kube.Deployments, roll))
+  each(cx, kube.Deployments, [{ kind: kube.ReplicaSets }], (deployment) => roll(cx, deployment))
 
 async function roll(cx: ControllerContext, deployment: kube.Deployment): Promise<void> {
   const { metadata, spec } = deployment
@@ -130,15 +115,11 @@ function deploymentStatus(deployment: kube.Deployment, all: readonly kube.Replic
 function conditionsOf({ status }: kube.Deployment, available: boolean, now: string): Condition[] {
   const before = status?.conditions?.find((c) => c.type === 'Available')
   if (before?.status === (available ? 'True' : 'False')) return status?.conditions ?? []
-  const next = available
-    ? claim('Available', 'True', 'MinimumReplicasAvailable', 'Deployment has minimum availability.')
-    : claim(
-        'Available',
-        'False',
-        'MinimumReplicasUnavailable',
-        'Deployment does not have minimum availability.',
-      )
-  return [{ ...next, lastTransitionTime: now }]
+  const [reason, word] = available
+    ? ['MinimumReplicasAvailable', 'has']
+    : ['MinimumReplicasUnavailable', 'does not have']
+  const message = `Deployment ${word} minimum availability.`
+  return [{ ...claim('Available', available ? 'True' : 'False', reason, message), lastTransitionTime: now }]
 }
 
 /** A ReplicaSet and how many replicas it is to have. */
@@ -193,10 +174,10 @@ const sum = (sets: readonly kube.ReplicaSet[], of: (set: kube.ReplicaSet) => num
   sets.reduce((all, set) => all + of(set), 0)
 
 /** Keeps as many pods of each ReplicaSet as it asks for. */
-export function runReplicaSets(cx: ControllerContext): Promise<void> {
-  const watched = [{ kind: kube.ReplicaSets }, { kind: kube.Pods, concerns: ownedBy('ReplicaSet') }]
-  return control(cx, watched, each(cx, kube.ReplicaSets, syncReplicaSet))
-}
+export const runReplicaSets = (cx: ControllerContext): Promise<void> =>
+  each(cx, kube.ReplicaSets, [{ kind: kube.Pods, concerns: ownedBy('ReplicaSet') }], (set) =>
+    syncReplicaSet(cx, set),
+  )
 
 async function syncReplicaSet(cx: ControllerContext, set: kube.ReplicaSet): Promise<void> {
   const by = 'replicaset-controller'
@@ -219,12 +200,8 @@ async function syncReplicaSet(cx: ControllerContext, set: kube.ReplicaSet): Prom
 
 /** Keeps one pod of each DaemonSet on every node that it tolerates, and rolls them maxUnavailable at a time. */
 export function runDaemonSets(cx: ControllerContext): Promise<void> {
-  const watched = [
-    { kind: kube.DaemonSets },
-    { kind: kube.Nodes },
-    { kind: kube.Pods, concerns: ownedBy('DaemonSet') },
-  ]
-  return control(cx, watched, each(cx, kube.DaemonSets, syncDaemonSet))
+  const watched = [{ kind: kube.Nodes }, { kind: kube.Pods, concerns: ownedBy('DaemonSet') }]
+  return each(cx, kube.DaemonSets, watched, (set) => syncDaemonSet(cx, set))
 }
 
 /** Label that tells which template a DaemonSet's pod was made from. */
@@ -288,11 +265,7 @@ const jobController = 'job-controller'
 
 /** Runs one pod for each Job and writes down how it ended. */
 export const runJobs = (cx: ControllerContext): Promise<void> =>
-  control(
-    cx,
-    [{ kind: kube.Jobs }, { kind: kube.Pods, concerns: ownedBy('Job') }],
-    each(cx, kube.Jobs, syncJob),
-  )
+  each(cx, kube.Jobs, [{ kind: kube.Pods, concerns: ownedBy('Job') }], (job) => syncJob(cx, job))
 
 /** In how many ms to look again. */
 async function syncJob(cx: ControllerContext, job: kube.Job): Promise<number | undefined> {
@@ -378,10 +351,10 @@ const Services: Kind<Service> = { apiVersion: 'v1', kind: 'Service', plural: 'se
 type Endpoints = NonNullable<kube.EndpointSlice['endpoints']>
 
 /** Keeps one slice per Service that has a selector, with the pods that it selects. */
-export function runEndpointSlices(cx: ControllerContext): Promise<void> {
-  const watched = [{ kind: Services }, { kind: kube.Pods, concerns: isInfrastructure }]
-  return control(cx, watched, each(cx, Services, syncEndpoints))
-}
+export const runEndpointSlices = (cx: ControllerContext): Promise<void> =>
+  each(cx, Services, [{ kind: kube.Pods, concerns: isInfrastructure }], (service) =>
+    syncEndpoints(cx, service),
+  )
 
 /** Launcher pods come by the hundred and serve nobody. */
 function isInfrastructure({ metadata }: KubeObject): boolean {
@@ -429,6 +402,8 @@ export const runApiServices = (cx: ControllerContext, faults: Faults<MachineryFa
     }
   })
 
+const isNot = (reason: string, message: string) => claim('Available', 'False', reason, message)
+
 function availability(
   { spec }: kube.ApiService,
   slices: readonly kube.EndpointSlice[],
@@ -441,7 +416,6 @@ function availability(
       metadata.labels?.['kubernetes.io/service-name'] === name &&
       endpoints?.some(({ conditions }) => conditions?.ready !== false),
   )
-  const isNot = (reason: string, message: string) => claim('Available', 'False', reason, message)
   if (!ready)
     return isNot(
       'MissingEndpoints',

@@ -139,7 +139,8 @@ function ended(exitCode: number, startedAt: string, finishedAt: string, reason?:
 }
 
 async function nodeAnswers(cx: KubeletContext, { spec }: kube.Pod): Promise<void> {
-  while (cx.faults.on.notReady?.includes(spec?.nodeName ?? '')) await cx.clock.sleep(pollEvery, cx.signal)
+  const isSilent = () => cx.faults.on.notReady?.includes(spec?.nodeName ?? '') ?? false
+  while (isSilent()) await cx.clock.sleep(pollEvery, cx.signal)
 }
 
 /** ErrImagePull, then ImagePullBackOff with longer and longer pauses, for as long as the image is missing (facts 2.4). */
@@ -273,7 +274,10 @@ function conditionsAt(pod: kube.Pod, { phase, ready }: Stage, now: string): Cond
   ]
   return wanted.map((next) => {
     const before = pod.status?.conditions?.find((c) => c.type === next.type && c.status === next.status)
-    return { ...next, lastProbeTime: null, lastTransitionTime: before?.lastTransitionTime ?? now }
+    return Object.assign(next, {
+      lastProbeTime: null,
+      lastTransitionTime: before?.lastTransitionTime ?? now,
+    })
   })
 }
 
@@ -304,19 +308,23 @@ export function servePodLogs(store: Store, logs: PodLogs): void {
 function logOf({ object, parameters }: SubresourceCall, logs: PodLogs): string {
   const { metadata, spec, status }: kube.Pod = object
   const component = parameters['container'] ?? spec?.containers?.[0]?.name ?? ''
-  const { state, lastState } = status?.containerStatuses?.find(({ name }) => name === component) ?? {}
-  if (parameters['previous'] === 'true' && lastState?.terminated === undefined) {
+  const container = status?.containerStatuses?.find(({ name }) => name === component)
+  const before = container?.lastState?.terminated
+  if (parameters['previous'] === 'true' && before === undefined) {
     const message = `previous terminated container "${component}" in pod "${metadata.name}" not found`
     throw new Refusal(400, 'BadRequest', message)
   }
-  const end = lastState?.terminated ?? state?.terminated
-  const [level, msg] = end?.exitCode === 0 ? ['info', 'done'] : ['fatal', broken]
   const lines = [
     JSON.stringify({ component, level: 'info', msg: 'started' }),
     ...logs.of(metadata),
-    ...(end ? [JSON.stringify({ component, level, msg, timestamp: end.finishedAt })] : []),
+    ...lastLine(component, before ?? container?.state?.terminated),
   ]
   return `${lines.slice(-Number(parameters['tailLines'] ?? lines.length)).join('\n')}\n`
 }
 
-const broken = 'a fault of the simulator ends this container'
+function lastLine(component: string, end?: { exitCode?: number; finishedAt?: string }): string[] {
+  if (end === undefined) return []
+  const [level, msg] =
+    end.exitCode === 0 ? ['info', 'done'] : ['fatal', 'a fault of the simulator ends this container']
+  return [JSON.stringify({ component, level, msg, timestamp: end.finishedAt })]
+}

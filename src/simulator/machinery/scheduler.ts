@@ -174,15 +174,18 @@ const passing = /^node\.kubernetes\.io\/(?:not-ready|unreachable|unschedulable)$
 
 /** True when a pod may run there by node selector, affinity and taints. Those of a passing trouble keep no pod of a DaemonSet away, only what the scheduler places (`isScheduled`). */
 export function toleratesNode(spec: PodSpec | undefined, node: Node, isScheduled = false): boolean {
-  const { name, labels = {} } = node.metadata
   if (isScheduled && node.spec?.unschedulable === true) return false
-  if (!Object.entries(spec?.nodeSelector ?? {}).every(([key, value]) => labels[key] === value)) return false
+  const taints = (node.spec?.taints ?? []).filter(
+    ({ effect, key }) => effect !== 'PreferNoSchedule' && (isScheduled || !passing.test(key)),
+  )
+  return matches(spec, node) && taints.every((taint) => tolerates(spec, taint))
+}
+
+function matches(spec: PodSpec | undefined, { metadata: { name, labels = {} } }: Node): boolean {
   const affinity = (spec?.affinity as NodeAffinity | undefined)?.nodeAffinity
   const { nodeSelectorTerms = [] } = affinity?.requiredDuringSchedulingIgnoredDuringExecution ?? {}
-  if (!fitsTerms(nodeSelectorTerms, { name, labels })) return false
-  return (node.spec?.taints ?? [])
-    .filter(({ effect, key }) => effect !== 'PreferNoSchedule' && (isScheduled || !passing.test(key)))
-    .every((taint) => tolerates(spec, taint))
+  const selected = Object.entries(spec?.nodeSelector ?? {}).every(([key, value]) => labels[key] === value)
+  return selected && fitsTerms(nodeSelectorTerms, { name, labels })
 }
 
 function tolerates(spec: PodSpec | undefined, taint: Taint): boolean {

@@ -22,7 +22,7 @@ export function operatorManifest(version: string, options: ManifestOptions = {})
     word: (name) => words[name] ?? '',
     isAtLeast: (minor) => isAtLeast(version, minor),
   })
-  const deployment = rest.at(-1) as kube.Deployment | undefined
+  const deployment: kube.Deployment | undefined = rest.at(-1)
   const env = deployment?.spec?.template?.spec?.containers?.[0]?.env
   env?.push(...Object.entries(pinned).map(([name, value]) => ({ name, value })))
   const definition = kubeVirtDefinition(version)

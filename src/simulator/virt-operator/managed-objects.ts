@@ -173,6 +173,8 @@ export const caBundle = [
   'dU1LVnlFQmc2ZVQ4MjE4RgotLS0tLUVORCBDRVJUSUZJQ0FURS0tLS0tCg==',
 ].join('')
 
+const isThrough = ({ status }: kube.Job): boolean => status?.completionTime !== undefined
+
 /** Label of the strategy Jobs and ConfigMaps. */
 export const strategyLabel = 'kubevirt.io/install-strategy'
 
@@ -184,7 +186,6 @@ export async function loadStrategy(cx: Operator, config: DeploymentConfig): Prom
   const where = { namespace: config.namespace, labels: strategyLabel }
   const maps = await cx.reader.list(kube.ConfigMaps, where)
   const jobs = await cx.reader.list(kube.Jobs, where)
-  const isThrough = ({ status }: kube.Job) => status?.completionTime !== undefined
   if (maps.some((map) => isOfDeployment(map, config.id))) {
     // Strategies of other configurations go, and Jobs that are through; a Job that hangs stays behind.
     for (const map of maps)

@@ -24,7 +24,7 @@ import { isReady } from '../machinery/owned-pods.ts'
 type OperandState = 'changed' | 'rolling' | 'rolled'
 
 /** The Deployments of a release beside virt-controller and virt-api, in their order: from which operator on, or with which feature gate of the CR (lab "Seen" 6, recording operator-v1.8.4-v1.9.0-slow-webhook). */
-const extras: readonly { name: string; since: number; gate?: string }[] = [
+const optional: readonly { name: string; since: number; gate?: string }[] = [
   { name: 'virt-exportproxy', since: 9, gate: 'VMExport' },
   { name: 'virt-synchronization-controller', since: 10, gate: 'DecentralizedLiveMigration' },
   { name: 'virt-template-apiserver', since: 9 },
@@ -37,7 +37,7 @@ export function extraComponents({ self, faults }: Operator, { kubevirt, config }
     | { featureGates?: string[] }
     | undefined
   const gates = developer?.featureGates ?? []
-  const known = extras.filter(
+  const known = optional.filter(
     ({ since, gate = '' }) => isAtLeast(self.version, since) || gates.includes(gate),
   )
   const { unknownComponent: unknown } = faults.on
@@ -184,33 +184,36 @@ async function refuseBrokenCanary(cx: Operator, set: kube.DaemonSet, pods: reado
 }
 
 /**
- * The argument is there from an installation of v1.7 or later on (lab "Seen" 9). A virt-handler of before gets it by a further roll: on one node at once, and then its old volume
- * goes (recording operator-v1.6.0-v1.7.0-1w); on more of them not before the next release, for v1.7 does not come to it where it has widened maxUnavailable (operator-v1.6.0-v1.7.0,
- * chain-v1.6.0-v1.7.0-v1.8.4). Faults say otherwise.
+ * When virt-handler gets its argument. It has it from an installation of v1.7 or later on (lab "Seen" 9). One of before gets it by a further roll: on one node at once, and then its
+ * old volume goes (recording operator-v1.6.0-v1.7.0-1w); on more of them not before the next release, for v1.7 does not come to it where it has widened maxUnavailable
+ * (operator-v1.6.0-v1.7.0, chain-v1.6.0-v1.7.0-v1.8.4). Faults say otherwise.
  */
+function argumentComes({ faults }: Operator, { kubeVirtVersion }: DeploymentConfig, set?: kube.DaemonSet) {
+  const { moreHandlerRolls: more, noMigrationNames } = faults.on
+  if (noMigrationNames === true || !isAtLeast(kubeVirtVersion, 7)) return 'never'
+  if (more === true) return 'behind done'
+  if (more === 'before done') return more
+  if (set === undefined || (knowsNames(set) && !(desiredOf(set) === 1 && hasOldVolume(set))))
+    return 'at first'
+  return desiredOf(set) === 1 || isAtLeast(kubeVirtVersion, 8) ? 'before done' : 'never'
+}
+
+const hasMoreRolls = ({ faults }: Operator): boolean => (faults.on.moreHandlerRolls ?? false) !== false
+
 function extrasOf(
   cx: Operator,
   { kubevirt, config }: Pass,
   { set, pods }: { set: kube.DaemonSet | undefined; pods: ComponentPods },
 ): HandlerExtras {
-  const { moreHandlerRolls: more, noMigrationNames } = cx.faults.on
-  const without = { migrationNames: false, oldVolume: false }
-  if (noMigrationNames === true || !isAtLeast(config.kubeVirtVersion, 7)) return without
-  const isFirst = set === undefined || knowsNames(set)
-  const isAlone = set !== undefined && desiredOf(set) === 1
-  if (more === undefined || more === false) {
-    if (isFirst && !(isAlone && hasOldVolume(set))) return { migrationNames: true, oldVolume: false }
-    if (!isAlone && !isAtLeast(config.kubeVirtVersion, 8)) return without
-  }
-  const ofThis = set !== undefined && isOfDeployment(set, config.id)
-  const through =
-    more === true
-      ? kubevirt.status?.observedDeploymentID === config.id
-      : ofThis && isWhole(set) && !pods.oldRunning
-  const isOld = more !== undefined || isAlone
-  if (set === undefined || !(through || (ofThis && knowsNames(set))))
-    return { migrationNames: false, oldVolume: isOld }
-  return { migrationNames: true, oldVolume: hasOldVolume(set) && !(knowsNames(set) && isWhole(set)) }
+  const comes = argumentComes(cx, config, set)
+  if (comes === 'never' || comes === 'at first')
+    return { migrationNames: comes === 'at first', oldVolume: false }
+  const isOurs = set !== undefined && isOfDeployment(set, config.id)
+  const isDone = kubevirt.status?.observedDeploymentID === config.id
+  const comesNow = comes === 'behind done' ? isDone : isOurs && isWhole(set) && !pods.oldRunning
+  if (set !== undefined && (comesNow || (isOurs && knowsNames(set))))
+    return { migrationNames: true, oldVolume: hasOldVolume(set) && !(knowsNames(set) && isWhole(set)) }
+  return { migrationNames: false, oldVolume: hasMoreRolls(cx) || (set !== undefined && desiredOf(set) === 1) }
 }
 
 const podSpecOf = ({ spec }: kube.DaemonSet): kube.PodSpec => spec?.template?.spec ?? {}

@@ -97,10 +97,10 @@ function refuseLauncher(store: Store, { metadata, spec }: kube.Pod, dryRun: bool
   const body = { status: { evacuationNodeName: vmi.status?.nodeName } }
   if (!dryRun && (verdict.evacuates || strategy === 'External'))
     store.patch(kube.Vmis, vmi.metadata, { type: 'merge', body }, { manager: 'virt-api' })
-  throw refused(429, 'TooManyRequests', 'virt-launcher-eviction-interceptor', verdict.why)
+  throw denied(429, 'TooManyRequests', 'virt-launcher-eviction-interceptor', verdict.why)
 }
 
-const refused = (code: number, reason: string, hook: string, why: string): Refusal =>
+const denied = (code: number, reason: string, hook: string, why: string): Refusal =>
   new Refusal(code, reason, `admission webhook "${hook}.kubevirt.io" denied the request: ${why}`)
 
 /** The API server's own part: a budget that has no disruption left. */
@@ -177,7 +177,7 @@ function admitMigrations(store: Store): void {
     if (operation !== 'CREATE' || kind.kind !== kube.Migrations.kind) return
     known ??= knownMigrations(store)
     const why = migrationRefusal(store, object, known)
-    if (why !== undefined) throw refused(403, 'Forbidden', 'migration-create-validator', why)
+    if (why !== undefined) throw denied(403, 'Forbidden', 'migration-create-validator', why)
   })
 }
 

@@ -304,6 +304,6 @@ function conditionsOf(pass: Pass, outcome: Outcome, now: string): Condition[] {
     const last = before.find(({ type }) => type === next.type)
     const isSame =
       last?.status === next.status && last.reason === next.reason && last.message === next.message
-    return isSame ? last : { ...next, lastProbeTime: now, lastTransitionTime: now }
+    return isSame ? last : Object.assign(next, { lastProbeTime: now, lastTransitionTime: now })
   })
 }

@@ -27,34 +27,46 @@ type Status = NonNullable<kube.Vm['status']>
 
 /** Gives each VM the instance that its run strategy asks for (facts 3.4: what comes back after an eviction). */
 export function runVirtualMachines(cx: Virt): Promise<void> {
-  // An instance has the name of its VM.
-  const named = ({ metadata }: kube.Vm | kube.Vmi): string[] => [keyOf(metadata)]
   return controlEach(cx, [keyed(kube.Vms, named), keyed(kube.Vmis, named)], async () => async (ref) => {
     const vm = foundIn(await cx.reader.get(kube.Vms, ref))
     if (vm) await reconcile(cx, vm, foundIn(await cx.reader.get(kube.Vmis, ref)))
   })
 }
 
+/** An instance has the name of its VM. */
+const named = ({ metadata }: kube.Vm | kube.Vmi): string[] => [keyOf(metadata)]
+
 const absent = { printableStatus: 'Stopped', ready: false, created: false }
 const starting = { printableStatus: 'Starting', ready: false, created: true }
 
 async function reconcile(cx: Virt, vm: kube.Vm, vmi: kube.Vmi | undefined): Promise<void> {
-  const report = (status: Status) => mergeStatus(cx, kube.Vms, vm, status)
-  const [request, ...later]: StateChange[] = (vm.status as Status | undefined)?.stateChangeRequests ?? []
-  if (vmi === undefined) {
-    if (request?.action !== 'Start' && !startsByItself(vm)) return void (await report(absent))
-    await start(cx, vm)
-    // A start takes over everything that waited for it.
-    const conditions = vm.status?.conditions && { conditions: withoutRestart(vm.status.conditions) }
-    return void (await report({ ...starting, ...conditions, ...(request && { stateChangeRequests: null }) }))
-  }
+  const own: Status = vm.status ?? {}
+  const requests: readonly StateChange[] = own.stateChangeRequests ?? []
+  const status = vmi ? await keep(cx, vm, vmi, requests) : await startAsAsked(cx, vm, requests)
+  await mergeStatus(cx, kube.Vms, vm, status)
+}
+
+async function startAsAsked(cx: Virt, vm: kube.Vm, [request]: readonly StateChange[]): Promise<Status> {
+  if (request?.action !== 'Start' && !startsByItself(vm)) return absent
+  await start(cx, vm)
+  // A start takes over everything that waited for it.
+  const conditions = vm.status?.conditions && { conditions: withoutRestart(vm.status.conditions) }
+  return { ...starting, ...conditions, ...(request && { stateChangeRequests: null }) }
+}
+
+async function keep(
+  cx: Virt,
+  vm: kube.Vm,
+  vmi: kube.Vmi,
+  [request, ...later]: readonly StateChange[],
+): Promise<Status> {
   const isThrough = vmi.status?.phase === 'Succeeded' || vmi.status?.phase === 'Failed'
-  if (!isThrough && request?.action !== 'Stop') {
-    const conditions = await conditionsOf(cx, vm, vmi)
-    return void (await report({ ...statusOf(vmi), ...(conditions && { conditions }) }))
+  if (isThrough || request?.action === 'Stop') {
+    await stop(cx, vm, vmi)
+    return { ...absent, stateChangeRequests: later }
   }
-  await stop(cx, vm, vmi)
-  await report({ ...absent, stateChangeRequests: later })
+  const conditions = await conditionsOf(cx, vm, vmi)
+  return { ...statusOf(vmi), ...(conditions && { conditions }) }
 }
 
 /** RerunOnFailure, Once: only the first time, since no guest here ever fails. */

@@ -201,13 +201,16 @@ export async function finishLauncher(cx: Virt, pod: kube.Pod, finishedAt: string
   const { containerStatuses = [], conditions = [] } = pod.status ?? {}
   const status = {
     phase: 'Succeeded',
-    conditions: conditions.map((one) =>
-      one.type.endsWith('Ready') ? { ...one, status: 'False' as const, reason: 'PodCompleted' } : one,
+    conditions: conditions.map(completed),
+    containerStatuses: containerStatuses.map((one) =>
+      Object.assign({}, one, { ready: false, started: false, state }),
     ),
-    containerStatuses: containerStatuses.map((one) => ({ ...one, ready: false, started: false, state })),
   }
   await cx.writer.mergePatch(kube.Pods, pod.metadata, { status }, 'status')
 }
+
+const completed = (c: Condition): Condition =>
+  c.type.endsWith('Ready') ? { ...c, status: 'False', reason: 'PodCompleted' } : c
 
 /** A leading virt-controller. */
 export interface Virt extends ControllerContext {

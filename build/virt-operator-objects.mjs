@@ -14,12 +14,10 @@ import { serveSimulator } from '../src/simulator/api/http-server.ts'
 import { ensureNamespace, Store } from '../src/simulator/api/store.ts'
 import { readTranscript } from '../test/transcripts/read.ts'
 
-/** Whatever YAML and recordings hold. */
-type Any = any
 const version = 'v1.8.4'
 const lab = process.env['KVUP_LAB_CACHE'] ?? join(homedir(), '.cache/kvup-lab')
 
-async function installStrategy(): Promise<string> {
+async function installStrategy() {
   const store = new Store(systemClock)
   ensureNamespace(store, 'kubevirt')
   const server = await serveSimulator(store)
@@ -38,15 +36,15 @@ async function installStrategy(): Promise<string> {
   return gunzipSync(Buffer.from(map?.data?.['manifests'] ?? '', 'base64')).toString()
 }
 
-const objectsIn = (text: string): Any[] => parseAllDocuments(text).flatMap((one) => one.toJS() ?? [])
+const objectsIn = (text) => parseAllDocuments(text).flatMap((one) => one.toJS() ?? [])
 const strategy = objectsIn(await installStrategy())
 const operator = objectsIn(readFileSync(join(lab, `manifests/${version}/kubevirt-operator.yaml`), 'utf8'))
 
-const some = (object: Any, ...keys: string[]) =>
+const some = (object, ...keys) =>
   Object.fromEntries(keys.flatMap((key) => (object[key] === undefined ? [] : [[key, object[key]]])))
 
 /** The stamps of one deployment are virt-operator's to add. */
-const labelled = ({ labels = {}, ...metadata }: Any) => {
+const labelled = ({ labels = {}, ...metadata }) => {
   const left = /^app\.kubernetes\.io\/(?:managed-by|component|version)$|^np\./u
   const kept = Object.entries(labels).filter(([key]) => !left.test(key))
   return {
@@ -69,21 +67,21 @@ groups.push(
 )
 
 /** Each group once, with all verbs that the role has on anything of it; an operand's has only groups that all of them share. */
-const rulesOf = (rules: Any[], isOperand: boolean) =>
+const rulesOf = (rules, isOperand) =>
   groups.flatMap((group) => {
     const verbs = rules.filter(({ apiGroups }) => apiGroups?.includes(group)).flatMap((rule) => rule.verbs)
     if (verbs.length === 0 || (isOperand && !/^(?:snapshot\.|backup\.)?kubevirt\.io$/u.test(group))) return []
-    const since = group.startsWith('backup.') ? { since: 8 } : {}
-    return { ...since, apiGroups: [group], resources: ['*'], verbs: [...new Set(verbs)] }
+    const rule = { apiGroups: [group], resources: ['*'], verbs: [...new Set(verbs)] }
+    return group.startsWith('backup.') ? Object.assign({ since: 8 }, rule) : rule
   })
 
 /** Of pods that play no program (virt-template) no command. */
-const podOf = ({ metadata, spec }: Any, isPlayed = true) => ({
+const podOf = ({ metadata, spec }, isPlayed = true) => ({
   metadata: labelled(metadata),
   spec: {
     ...some(spec, 'serviceAccountName', 'restartPolicy', 'nodeSelector', 'priorityClassName', 'tolerations'),
     ...(spec.affinity && { affinity: { nodeAffinity: some(spec.affinity.nodeAffinity, required) } }),
-    containers: spec.containers.map((one: Any) =>
+    containers: spec.containers.map((one) =>
       some(one, 'name', 'image', ...(isPlayed ? ['command', 'args', 'env'] : [])),
     ),
   },
@@ -91,20 +89,20 @@ const podOf = ({ metadata, spec }: Any, isPlayed = true) => ({
 const required = 'requiredDuringSchedulingIgnoredDuringExecution'
 
 const webhooks = /^(?:kubevirt-update-validator|virtualmachine-validator|virtualmachines-mutator)\./u
-const filling: Record<string, object> = {
+const filling = {
   ConfigMap: { data: { 'ca-bundle': '' } },
   Secret: { data: { 'tls.crt': '', 'tls.key': '' } },
 }
 
-function cut(object: Any): Any {
+function cut(object) {
   const { apiVersion, kind, metadata, spec, ...more } = object
-  const whole = { apiVersion, kind, metadata: labelled(metadata), ...more, ...filling[kind as string] }
+  const whole = { apiVersion, kind, metadata: labelled(metadata), ...more, ...filling[kind] }
   delete whole.status
   if (more.rules) whole.rules = rulesOf(more.rules, !metadata.name.includes('operator'))
   if (more.webhooks)
     whole.webhooks = more.webhooks
-      .filter(({ name }: Any) => webhooks.test(name))
-      .map((one: Any) => ({ ...one, clientConfig: { ...one.clientConfig, caBundle: '{{ca}}' } }))
+      .filter(({ name }) => webhooks.test(name))
+      .map((one) => Object.assign(one, { clientConfig: { ...one.clientConfig, caBundle: '{{ca}}' } }))
   if (kind === 'APIService') whole.spec = { ...spec, caBundle: '{{ca}}' }
   else if (spec?.template)
     whole.spec = {
@@ -121,8 +119,8 @@ const recorded = [
   'operator-v1.8.4-v1.9.0-slow-webhook',
   'operator-v1.8.4-v1.9.0',
   'operator-v1.7.0-v1.8.4',
-].flatMap((name) => readTranscript(name).map(({ object }) => object as Any))
-const last = (name: string) => recorded.findLast((one) => one?.spec?.template && one.metadata.name === name)
+].flatMap((name) => readTranscript(name).map(({ object }) => object))
+const last = (name) => recorded.findLast((one) => one?.spec?.template && one.metadata.name === name)
 
 const played = new Set([
   ...['apiserver', 'controller', 'handler', 'exportproxy'].flatMap((name) =>
@@ -133,11 +131,12 @@ const played = new Set([
   ...['operator', 'virt-api', 'controller', 'virt-handler'].map((name) => `Secret kubevirt-${name}-certs`),
   ...['operator', 'api'].map((name) => `ValidatingWebhookConfiguration virt-${name}-validator`),
   ...['v1', 'v1alpha3'].map((name) => `APIService ${name}.subresources.kubevirt.io`),
-  ...['MutatingWebhookConfiguration virt-api-mutator', 'ConfigMap kubevirt-ca'],
+  'MutatingWebhookConfiguration virt-api-mutator',
+  'ConfigMap kubevirt-ca',
 ])
 const support = new Map(strategy.map((one) => [`${one.kind} ${one.metadata.name}`, one]))
 
-const byHand: Record<string, object[]> = {
+const byHand = {
   VirtualMachinePool: [{ until: 7, versions: ['v1alpha1'] }, { since: 7 }],
   VirtualMachineExport: [{ until: 9 }, { since: 9, versions: ['v1', 'v1beta1'] }],
   VirtualMachineBackup: [{ since: 8 }],
@@ -147,14 +146,15 @@ const definitions = [...operator, ...strategy]
     ({ kind, metadata }) =>
       kind === 'CustomResourceDefinition' && !/preset|content|erpref|tracker/u.test(metadata.name),
   )
-  .map(({ spec }) => ({
-    ...some(spec.names, 'kind', 'plural', 'shortNames', 'categories'),
-    group: spec.group,
-    namespaced: spec.scope === 'Namespaced',
-    versions: spec.versions.toSorted((a: Any, b: Any) => b.storage - a.storage).map(({ name }: Any) => name),
-    status: spec.versions[0].subresources?.status !== undefined,
-  }))
-  .flatMap((one: Any) => (byHand[one.kind] ?? [{}]).map((more) => ({ ...one, ...more })))
+  .map(({ spec }) =>
+    Object.assign(some(spec.names, 'kind', 'plural', 'shortNames', 'categories'), {
+      group: spec.group,
+      namespaced: spec.scope === 'Namespaced',
+      versions: spec.versions.toSorted((a, b) => b.storage - a.storage).map(({ name }) => name),
+      status: spec.versions[0].subresources?.status !== undefined,
+    }),
+  )
+  .flatMap((one) => (byHand[one.kind] ?? [{}]).map((more) => Object.assign({}, one, more)))
 
 const job = cut(recorded.find((one) => one?.kind === 'Job'))
 job.metadata = some(job.metadata, 'labels')
@@ -170,7 +170,7 @@ parts['virt-handler'].spec.template.spec.containers[0].args.splice(-2)
 
 const { nodeSelector, affinity, tolerations } = podOf(operator.at(-1).spec.template).spec
 const table = {
-  source: 'build/virt-operator-objects.ts',
+  source: 'build/virt-operator-objects.mjs',
   definitions,
   manifest: operator.filter(({ kind }) => kind !== 'CustomResourceDefinition').map(cut),
   support: [...support].flatMap(([name, one]) => (played.has(name) ? cut(one) : [])),
@@ -178,7 +178,7 @@ const table = {
   onControlPlane: { nodeSelector, affinity, tolerations },
   strategyJob: job,
 }
-const words: [RegExp, string][] = [
+const words = [
   [/quay\.io\/kubevirt\/virt-operator:v1\.[\d.]+/gu, '{{registry}}/virt-operator:{{version}}'],
   [/(?:quay\.io\/kubevirt|registry\.corp\.example:5000\/mirror)\/([\w-]+):v1\.[\d.]+/gu, '{{image $1}}'],
   [/quay\.io\/kubevirt\//gu, '{{registry}}/{{prefix}}'],
