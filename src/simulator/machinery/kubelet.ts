@@ -307,7 +307,8 @@ export function servePodLogs(store: Store, logs: PodLogs): void {
 
 function logOf({ object, parameters }: SubresourceCall, logs: PodLogs): string {
   const { metadata, spec, status }: kube.Pod = object
-  const component = parameters['container'] ?? spec?.containers?.[0]?.name ?? ''
+  const [first] = spec?.containers ?? []
+  const { container: component = first?.name ?? '' } = parameters
   const container = status?.containerStatuses?.find(({ name }) => name === component)
   const before = container?.lastState?.terminated
   if (parameters['previous'] === 'true' && before === undefined) {

@@ -193,11 +193,11 @@ function argumentComes({ faults }: Operator, { kubeVirtVersion }: DeploymentConf
   if (noMigrationNames === true || !isAtLeast(kubeVirtVersion, 7)) return 'never'
   if (more === true) return 'behind done'
   if (more === 'before done') return more
-  if (set === undefined || (knowsNames(set) && !(desiredOf(set) === 1 && hasOldVolume(set))))
-    return 'at first'
-  return desiredOf(set) === 1 || isAtLeast(kubeVirtVersion, 8) ? 'before done' : 'never'
+  if (set === undefined || (knowsNames(set) && !(isAlone(set) && hasOldVolume(set)))) return 'at first'
+  return isAlone(set) || isAtLeast(kubeVirtVersion, 8) ? 'before done' : 'never'
 }
 
+const isAlone = (set?: kube.DaemonSet): boolean => set !== undefined && desiredOf(set) === 1
 const hasMoreRolls = ({ faults }: Operator): boolean => (faults.on.moreHandlerRolls ?? false) !== false
 
 function extrasOf(
@@ -213,7 +213,7 @@ function extrasOf(
   const comesNow = comes === 'behind done' ? isDone : isOurs && isWhole(set) && !pods.oldRunning
   if (set !== undefined && (comesNow || (isOurs && knowsNames(set))))
     return { migrationNames: true, oldVolume: hasOldVolume(set) && !(knowsNames(set) && isWhole(set)) }
-  return { migrationNames: false, oldVolume: hasMoreRolls(cx) || (set !== undefined && desiredOf(set) === 1) }
+  return { migrationNames: false, oldVolume: hasMoreRolls(cx) || isAlone(set) }
 }
 
 const podSpecOf = ({ spec }: kube.DaemonSet): kube.PodSpec => spec?.template?.spec ?? {}
