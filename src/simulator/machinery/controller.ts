@@ -94,7 +94,7 @@ export function each<T extends KubeObject>(
 }
 
 /** The least of several times to look again, in ms; nothing where none of them asks for it. */
-export function soonest(again: readonly (number | undefined)[]): number | undefined {
+export function soonest(again: readonly Again[]): number | undefined {
   const least = Math.min(...again.map((one) => one ?? Infinity))
   return least === Infinity ? undefined : least
 }

@@ -15,7 +15,7 @@ export interface Phases<T extends KubeObject, V = undefined> {
 /** ms, or a range in which they are drawn once for each stay in the state. */
 type Delay = number | { least: number; most: number }
 
-interface Phase<T extends KubeObject, V = undefined> {
+export interface Phase<T extends KubeObject, V = undefined> {
   /** `status.phase`, `''` where there is none yet; or what has to hold. */
   readonly when: string | ((object: T, view: V) => boolean)
   /** From `since` to `write`; default nothing. */

@@ -1,4 +1,5 @@
 import * as kube from '../kinds.ts'
+import type { KubeObject } from '../../lib/kube/object.ts'
 import { ApiError } from '../../lib/kube/errors.ts'
 import { control, type ControllerContext, foundIn, made, seconds } from '../machinery/controller.ts'
 import { createPod, isLiving, isReady } from '../machinery/owned-pods.ts'
@@ -20,40 +21,36 @@ export function runCatalog(cx: Olm): Promise<void> {
   const watched = [
     { kind: kube.CatalogSources },
     { kind: kube.ClusterVersions },
-    { kind: kube.ClusterOperators, concerns: isMarketplace },
-    { kind: kube.Pods, concerns: isOfCatalog },
+    { kind: kube.ClusterOperators, concerns: ({ metadata }: KubeObject) => metadata.name === 'marketplace' },
+    {
+      kind: kube.Pods,
+      concerns: ({ metadata }: KubeObject) => metadata.labels?.[catalogLabel] !== undefined,
+    },
   ]
   return control(cx, watched, async () => {
     const { source: name, sourceNamespace: namespace } = cx.shape
     const found = await cx.reader.get(kube.CatalogSources, { name, namespace })
-    return found.is === 'object' ? tend(cx, await ofPlatform(cx, found.object)) : undefined
+    return found.is === 'object' ? reconcile(cx, await ofPlatform(cx, found.object)) : undefined
   })
 }
 
-const isMarketplace = ({ metadata }: { metadata: { name: string } }): boolean =>
-  metadata.name === 'marketplace'
-const isOfCatalog = ({ metadata }: Pick<kube.Pod, 'metadata'>): boolean =>
-  metadata.labels?.[catalogLabel] !== undefined
-
-/** The catalog with the image that its platform wants. */
+/** The catalog with the image that its platform wants: OpenShift's have a tag for each minor. */
 async function ofPlatform(cx: Olm, source: kube.CatalogSource): Promise<kube.CatalogSource> {
-  const image = imageOf(source.metadata.name, await platformMinor(cx))
+  const minor = await platformMinor(cx)
+  const index = source.metadata.name.replace(/s$/u, '')
+  const image =
+    minor === undefined
+      ? 'quay.io/operatorhubio/catalog:latest'
+      : `registry.redhat.io/redhat/${index}-index:v${minor}`
   if (source.spec?.image === image) return source
   return cx.writer.mergePatch(kube.CatalogSources, source.metadata, { spec: { image } })
-}
-
-/** OpenShift's catalogs have a tag for each minor. */
-function imageOf(source: string, minor: string | undefined): string {
-  if (minor === undefined) return 'quay.io/operatorhubio/catalog:latest'
-  const index = source.replace(/s$/u, '')
-  return `registry.redhat.io/redhat/${index}-index:v${minor}`
 }
 
 /** The minor that an image is of; undefined where it has everything. */
 const minorOfImage = (image: string | undefined): string | undefined =>
   /:v(?<minor>\d+\.\d+)$/u.exec(image ?? '')?.groups?.['minor']
 
-async function tend(cx: Olm, source: kube.CatalogSource): Promise<number | undefined> {
+async function reconcile(cx: Olm, source: kube.CatalogSource): Promise<number | undefined> {
   const pods = await catalogPods(cx, source.metadata)
   const wanted = pods.filter((pod) => isLiving(pod) && imageIn(pod) === source.spec?.image)
   for (const pod of pods.filter((one) => isLiving(one) && !wanted.includes(one)))
@@ -74,14 +71,10 @@ function catalogPods(
 async function begin(cx: Olm, source: kube.CatalogSource): Promise<void> {
   const { name } = source.metadata
   const image = source.spec?.image ?? ''
-  const command = ['/bin/opm', 'serve', '/configs']
-  const containers = [{ name: 'registry-server', image, command }]
+  const containers = [{ name: 'registry-server', image, command: ['/bin/opm', 'serve', '/configs'] }]
+  const template = { metadata: { labels: { [catalogLabel]: name } }, spec: { containers } }
   try {
-    await createPod(cx, source, {
-      template: { metadata: { labels: { [catalogLabel]: name } }, spec: { containers } },
-      prefix: `${name}-`,
-      by: 'catalog-operator',
-    })
+    await createPod(cx, source, { template, prefix: `${name}-`, by: 'catalog-operator' })
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
   }
@@ -142,22 +135,20 @@ export async function servedBy(
 async function tellPackages(cx: Olm, minor: string | undefined): Promise<undefined> {
   const { namespace, sourceNamespace } = cx.shape
   for (const content of contentOf(cx.shape, minor))
-    for (const where of new Set([sourceNamespace, namespace])) await tell(cx, manifest(cx, content, where))
+    for (const where of new Set([sourceNamespace, namespace])) {
+      const wanted = manifest(cx, content, where)
+      const found = await cx.reader.get(kube.PackageManifests, wanted.metadata)
+      const change = [{ op: 'replace', path: '/status', value: wanted.status }] as const
+      if (found.is === 'absent') await cx.writer.create(kube.PackageManifests, wanted)
+      if (found.is === 'object' && !same(found.object.status, wanted.status))
+        await cx.writer.jsonPatch(kube.PackageManifests, wanted.metadata, change)
+    }
 }
 
 /** The package server shows nothing of a catalog that does not answer. */
 async function forgetPackages({ reader, writer, shape }: Olm): Promise<void> {
   for (const { metadata, status } of await reader.list(kube.PackageManifests))
     if (status?.catalogSource === shape.source) await writer.delete(kube.PackageManifests, metadata)
-}
-
-async function tell({ reader, writer }: Olm, wanted: kube.PackageManifest): Promise<void> {
-  const found = await reader.get(kube.PackageManifests, wanted.metadata)
-  if (found.is === 'absent') await writer.create(kube.PackageManifests, wanted)
-  if (found.is === 'object' && !same(found.object.status, wanted.status))
-    await writer.jsonPatch(kube.PackageManifests, wanted.metadata, [
-      { op: 'replace', path: '/status', value: wanted.status },
-    ])
 }
 
 function manifest({ shape }: Olm, content: PackageContent, namespace: string): kube.PackageManifest {

@@ -1,6 +1,17 @@
 import * as kube from '../kinds.ts'
-import { control, type ControllerContext, made, seconds, templateHash } from '../machinery/controller.ts'
-import { msSince, type Olm, ownServiceVersions } from './olm-context.ts'
+import rows from './csv-phases.json' with { type: 'json' }
+import {
+  type Again,
+  control,
+  type ControllerContext,
+  foundIn,
+  made,
+  seconds,
+  soonest,
+  templateHash,
+} from '../machinery/controller.ts'
+import { type Phase, phaseDriver, type Phases } from '../machinery/phases.ts'
+import { msSince, type Olm, ownOnes, ownServiceVersions } from './olm-context.ts'
 import { type Condition, condition } from '../../lib/kube/object.ts'
 import { type CarriedDeployment, ownedLabels, permissionsOf } from './operator-bundle.ts'
 import { ownerReference } from '../machinery/owned-pods.ts'
@@ -15,173 +26,124 @@ const remembered = 20
 /** The OLM operator: takes each CSV from phase to phase. */
 export function runServiceVersions(cx: Olm): Promise<void> {
   const watched = [
-    { kind: kube.Csvs, where: { labels: `!${kube.copiedFromLabel}` } },
+    { kind: kube.Csvs, where: ownOnes },
     { kind: kube.Deployments, where: { labels: 'olm.owner' } },
     { kind: kube.OperatorConditions },
     { kind: kube.OperatorGroups },
     { kind: kube.CustomResourceDefinitions },
   ]
+  const advance = phaseDriver(cx, phasesOf(cx))
   return control(cx, watched, async () => {
     const all = await ownServiceVersions(cx.reader)
-    const again: number[] = []
-    for (const csv of all) again.push(...(await advance(cx, csv, all)))
-    return again.length > 0 ? Math.min(...again) : undefined
+    const again: Again[] = []
+    for (const csv of all) again.push(await advance(csv, await readCsv(cx, csv, all)))
+    return soonest(again)
   })
 }
 
-/** In how many ms to look again. */
-async function advance(cx: Olm, csv: kube.Csv, all: readonly kube.Csv[]): Promise<number[]> {
-  const times = timesOf(cx, csv)
-  if (times.inPhase < shortest) return [shortest - times.inPhase]
-  if (csv.status?.phase === 'Deleting') {
-    await removeCsv(cx, csv)
-    return []
-  }
-  const snapshot = await readCsv(cx, csv, all)
-  const next = nextPhase(csv, snapshot, times)
-  if (next === undefined || isIn(csv, next)) return isAtRest(csv) ? [] : [slow]
-  if (next.phase === 'Installing' && csv.status?.phase === 'InstallReady') await installCsv(cx, csv)
-  await write(cx, csv, next, snapshot)
-  return [shortest]
-}
-
-const isIn = ({ status }: kube.Csv, { phase, reason, message }: Phase): boolean =>
-  status?.phase === phase && status.reason === reason && status.message === message
-
-const isAtRest = ({ status }: kube.Csv): boolean =>
-  status?.phase === 'Succeeded' || status?.phase === 'Replacing'
-
-function timesOf(cx: Olm, { metadata, status }: kube.Csv): PhaseTimes {
-  const { csvFails, csvFailsFor = 0 } = cx.faults.on
-  return {
-    inPhase: msSince(cx, status?.lastTransitionTime),
-    age: msSince(cx, metadata.creationTimestamp),
-    failsFor: csvFails === true ? Infinity : csvFailsFor,
-  }
-}
-
-async function write(cx: Olm, { metadata, status }: kube.Csv, next: Phase, { requirements }: CsvSnapshot) {
-  const now = seconds(cx)
-  const lastTransitionTime = status?.phase === next.phase ? (status.lastTransitionTime ?? now) : now
-  const conditions = [...(status?.conditions ?? []), { ...next, lastTransitionTime, lastUpdateTime: now }]
-  const change = {
-    ...next,
-    lastUpdateTime: now,
-    lastTransitionTime,
-    conditions: conditions.slice(-remembered),
-    ...(next.reason === 'NeedsCertRotation' && { certsLastUpdated: now }),
-    ...(next.phase === 'Succeeded' || next.phase === 'Pending' || next.phase === 'InstallReady'
-      ? { requirementStatus: [...requirements] }
-      : {}),
-  }
-  await cx.writer.mergePatch(kube.Csvs, metadata, { status: change }, 'status')
-}
-
-/** Where a CSV is, and why (ocp 2.4). */
-interface Phase {
-  phase: string
-  reason: string
-  message: string
-}
-
-/** Times and faults that decide beside the look, in ms. */
-interface PhaseTimes {
-  /** Since it came to the phase it is in. */
-  inPhase: number
-  /** Since it was made. */
-  age: number
-  /** It is to fail for so long; `Infinity`: it never comes to Succeeded. */
-  failsFor: number
-}
-
-/** Installing may take as long (ocp 2.4). */
+/** Installing may take as long, ms (ocp 2.4). */
 const installTimeout = 300_000
 
-/** The next phase of a CSV; undefined where it stays as it is. What being in it takes is done by who writes it. */
-function nextPhase(csv: kube.Csv, snapshot: CsvSnapshot, times: PhaseTimes): Phase | undefined {
-  const phase = csv.status?.phase ?? ''
-  if (phase === 'Deleting') return undefined
-  if (phase === 'Replacing') return replaced(csv, snapshot)
-  const successor = snapshot.all.find(({ spec }) => spec?.replaces === csv.metadata.name)
-  if (successor !== undefined)
-    return to('Replacing', 'BeingReplaced', `being replaced by csv: ${successor.metadata.name}`)
-  const ungrouped = withoutGroup(snapshot)
-  if (ungrouped !== undefined) return ungrouped
-  return steps[phase]?.(csv, snapshot, times)
+/** Where a CSV comes to, and why. */
+type Move = readonly [phase: string, reason: string, message: string]
+/** What holds of a CSV; its text takes the place of `{}` in the message of its row. */
+type Judge = (csv: kube.Csv, snapshot: CsvSnapshot) => string | boolean | undefined
+
+/** A CSV's phases (ocp 2.4) are the rows of `csv-phases.json`: from a phase, `*` from any, if something holds, to a phase with reason and message; a row without them stays. */
+function phasesOf(cx: Olm): Phases<kube.Csv, CsvSnapshot> {
+  const holds = judges(cx)
+  const phases = rows.map(
+    ([from, when = '', phase = '', reason = '', text = '']): Phase<kube.Csv, CsvSnapshot> => ({
+      since: lastTransition,
+      after,
+      again,
+      when: (csv, snapshot) =>
+        (from === '*' || from === phaseOf(csv)) && (holds[when]?.(csv, snapshot) ?? false) !== false,
+      write: async (csv, snapshot) => {
+        const message = text.replace('{}', String(holds[when]?.(csv, snapshot)))
+        const { status } = csv
+        const isThere = status?.phase === phase && status.reason === reason && status.message === message
+        if (phase === '' || isThere) return undefined
+        if (phaseOf(csv) === 'InstallReady' && phase === 'Installing') await installCsv(cx, csv)
+        return statusAt(cx, csv, [phase, reason, message], snapshot)
+      },
+    }),
+  )
+  const deleting = {
+    since: lastTransition,
+    after,
+    when: 'Deleting',
+    write: (csv: kube.Csv) => removeCsv(cx, csv),
+  }
+  return { kind: kube.Csvs, phases: [deleting, ...phases] }
 }
 
-const to = (phase: string, reason: string, message: string): Phase => ({ phase, reason, message })
-
-type Step = (csv: kube.Csv, snapshot: CsvSnapshot, times: PhaseTimes) => Phase | undefined
-
-const steps: Readonly<Record<string, Step>> = {
-  '': () => to('Pending', 'RequirementsUnknown', 'requirements not yet checked'),
-  Pending: (csv, snapshot) => pending(csv, snapshot),
-  InstallReady: () =>
-    to('Installing', 'InstallSucceeded', 'waiting for install components to report healthy'),
-  Installing: (_csv, snapshot, times) => installing(snapshot, times),
-  Succeeded: (csv, snapshot, times) => {
-    const why = snapshot.unhealthy ?? pretended(times)
-    if (why !== undefined) return to('Failed', 'ComponentUnhealthy', why)
-    if (!needsCertificates(csv)) return undefined
-    return to('Pending', 'NeedsCertRotation', 'CSV owns resources that require a cert refresh')
+/** By the names that rows have for them. */
+const judges = (cx: Olm): Readonly<Record<string, Judge>> => ({
+  always: () => true,
+  replacedForGood: isReplacedForGood,
+  successor: (csv, { all }) => successorOf(csv, all)?.metadata.name,
+  noGroup: (_csv, { operatorGroups }) => operatorGroups === 0,
+  manyGroups: (_csv, { operatorGroups }) => operatorGroups > 1,
+  // A hold is looked at here alone: nothing asks again later (ocp 2.5).
+  hold: (csv, { all, replacedCondition }) => (isFirst(csv, all) ? undefined : waitOf(replacedCondition)),
+  missing: (_csv, { requirements }) => requirements.some(({ status }) => status !== 'Present'),
+  late: (csv) => msSince(cx, lastTransition(csv)) >= installTimeout,
+  unhealthy: (_csv, { unhealthy }) => unhealthy,
+  fault: () => (cx.faults.on.csvFails === true ? unavailableWebhook : undefined),
+  passingFault: ({ metadata }) => {
+    const { csvFails, csvFailsFor = 0 } = cx.faults.on
+    const isOver = csvFails === true || msSince(cx, metadata.creationTimestamp) >= csvFailsFor
+    return isOver ? undefined : unavailableWebhook
   },
-  Failed: (_csv, snapshot) =>
-    to('Pending', 'NeedsReinstall', snapshot.unhealthy ?? 'installing: waiting for the install strategy'),
-}
+  // OLM gives webhooks their certificates once more, when all of them were there for the first time (olm-real, seen with real webhooks).
+  certificates: ({ spec, status }) =>
+    (spec?.webhookdefinitions ?? []).length > 0 && status?.certsLastUpdated === undefined,
+})
 
-/** OLM gives webhooks their certificates once more, when all of them were there for the first time (olm-real, seen with real webhooks). */
-const needsCertificates = ({ spec, status }: kube.Csv): boolean =>
-  (spec?.webhookdefinitions ?? []).length > 0 && status?.certsLastUpdated === undefined
-
-/** A hold is looked at here alone: nothing asks again later (ocp 2.5). */
-function pending(csv: kube.Csv, snapshot: CsvSnapshot): Phase | undefined {
-  const isReplaced = snapshot.all.some(({ metadata }) => metadata.name === csv.spec?.replaces)
-  const hold = isReplaced ? waitOf(snapshot.replacedCondition) : undefined
-  if (hold !== undefined)
-    return to('Pending', 'OperatorConditionNotUpgradeable', `operator is not upgradeable: ${hold}`)
-  if (snapshot.requirements.some(({ status }) => status !== 'Present'))
-    return to('Pending', 'RequirementsNotMet', "one or more requirements couldn't be found")
-  return to('InstallReady', 'AllRequirementsMet', 'all requirements found, attempting install')
-}
-
-function installing(snapshot: CsvSnapshot, { inPhase, failsFor }: PhaseTimes): Phase {
-  if (inPhase >= installTimeout) return to('Failed', 'InstallCheckFailed', 'install timeout')
-  if (snapshot.unhealthy !== undefined) return to('Installing', 'InstallWaiting', snapshot.unhealthy)
-  if (failsFor === Infinity) return to('Installing', 'InstallWaiting', unavailableWebhook)
-  return to('Succeeded', 'InstallSucceeded', 'install strategy completed with no errors')
-}
-
+const atRest: ReadonlySet<string> = new Set(['Succeeded', 'Replacing'])
+const phaseOf = ({ status }: kube.Csv): string => status?.phase ?? ''
+const again = (csv: kube.Csv): number => (atRest.has(phaseOf(csv)) ? Infinity : slow)
+const lastTransition = ({ status }: kube.Csv): string | undefined => status?.lastTransitionTime
+const after = (csv: kube.Csv): number => (lastTransition(csv) === undefined ? 0 : shortest)
+/** Of the webhook that comes and goes (ocp 2.4). */
 const unavailableWebhook =
   'installing: waiting for deployment hco-webhook to become ready: deployment "hco-webhook" not available: Deployment does not have minimum availability.'
 
-/** The webhook that comes and goes (ocp 2.4). */
-const pretended = ({ age, failsFor }: PhaseTimes): string | undefined =>
-  failsFor < Infinity && age < failsFor ? unavailableWebhook : undefined
+const withRequirements: ReadonlySet<string> = new Set(['Succeeded', 'Pending', 'InstallReady'])
 
-/** It goes once its successors led to one that runs; the oldest of a chain goes first. */
-function replaced(csv: kube.Csv, { all }: CsvSnapshot): Phase | undefined {
-  if (all.some(({ metadata }) => metadata.name === csv.spec?.replaces)) return undefined
-  let name = csv.metadata.name
-  for (let hops = 0; hops < all.length; hops++) {
-    const next = all.find(({ spec }) => spec?.replaces === name)
-    if (next === undefined) return undefined
-    if (next.status?.phase === 'Succeeded')
-      return to(
-        'Deleting',
-        'Replaced',
-        'has been replaced by a newer ClusterServiceVersion that has successfully installed.',
-      )
-    ;({ name } = next.metadata)
+function statusAt(cx: Olm, { status }: kube.Csv, move: Move, { requirements }: CsvSnapshot): object {
+  const now = seconds(cx)
+  const [phase, reason, message] = move
+  const next = {
+    phase,
+    reason,
+    message,
+    lastUpdateTime: now,
+    lastTransitionTime: status?.phase === phase ? (status.lastTransitionTime ?? now) : now,
   }
-  return undefined
+  return {
+    ...next,
+    conditions: [...(status?.conditions ?? []), next].slice(-remembered),
+    ...(reason === 'NeedsCertRotation' && { certsLastUpdated: now }),
+    ...(withRequirements.has(phase) && { requirementStatus: requirements }),
+  }
 }
 
-function withoutGroup({ operatorGroups }: CsvSnapshot): Phase | undefined {
-  if (operatorGroups === 1) return undefined
-  if (operatorGroups === 0) return to('Failed', 'NoOperatorGroup', 'csv in namespace with no operatorgroups')
-  const message = "csv created in namespace with multiple operatorgroups, can't pick one automatically"
-  return to('Failed', 'TooManyOperatorGroups', message)
+const successorOf = ({ metadata }: kube.Csv, all: readonly kube.Csv[]): kube.Csv | undefined =>
+  all.find(({ spec }) => spec?.replaces === metadata.name)
+const isFirst = ({ spec }: kube.Csv, all: readonly kube.Csv[]): boolean =>
+  !all.some(({ metadata }) => metadata.name === spec?.replaces)
+
+/** It goes once its successors led to one that runs; the oldest of a chain goes first. */
+function isReplacedForGood(csv: kube.Csv, { all }: CsvSnapshot): boolean {
+  if (!isFirst(csv, all)) return false
+  let next = successorOf(csv, all)
+  for (let hops = 0; next !== undefined && hops < all.length; hops++) {
+    if (next.status?.phase === 'Succeeded') return true
+    next = successorOf(next, all)
+  }
+  return false
 }
 
 /**
@@ -229,7 +191,7 @@ async function readCsv({ reader }: Olm, csv: kube.Csv, all: readonly kube.Csv[])
   return {
     all: all.filter(({ metadata }) => metadata.namespace === namespace),
     operatorGroups: (await reader.list(kube.OperatorGroups, { namespace })).length,
-    replacedCondition: predecessor?.is === 'object' ? predecessor.object : undefined,
+    replacedCondition: predecessor && foundIn(predecessor),
     requirements: await requirementsOf(reader, csv),
     unhealthy: await unhealthyPart(reader, csv),
   }

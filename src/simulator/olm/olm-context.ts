@@ -64,9 +64,12 @@ export async function readNamespaces({ reader }: Olm): Promise<NamespaceSnapshot
   return snapshots
 }
 
+/** CSVs without the copies of others'. */
+export const ownOnes = { labels: `!${kube.copiedFromLabel}` } as const
+
 /** Without a namespace those of all (ocp 2.7). */
 export const ownServiceVersions = (reader: Olm['reader'], namespace?: string): Promise<kube.Csv[]> =>
-  reader.list(kube.Csvs, { namespace, labels: `!${kube.copiedFromLabel}` })
+  reader.list(kube.Csvs, { namespace, ...ownOnes })
 
 /** What a condition is to say; `undefined` takes it away. */
 export type Said = Readonly<Record<string, Omit<Condition, 'type' | 'lastTransitionTime'> | undefined>>

@@ -1,4 +1,5 @@
 import * as kube from '../kinds.ts'
+import table from './olm-kinds.json' with { type: 'json' }
 import { createHash } from 'node:crypto'
 import type { Kind, KubeObject } from '../../lib/kube/object.ts'
 import { hyperConvergedDefinition } from '../hyperconverged/hyperconverged-crd.ts'
@@ -7,8 +8,8 @@ import { bundleObjects, isBundle, type Release } from './operator-bundle.ts'
 import { stepsOf, unpackedBundle } from './bundle-unpacker.ts'
 import { operatorManifest } from '../virt-operator/kubevirt-operator-manifest.ts'
 import type { Approval, BundleShape, EntryShape, OlmShape } from './olm-shape.ts'
-import { agePath, pathColumns } from '../api/kinds/printer-columns.ts'
-import { type Column, custom, type SimKind } from '../api/kinds/sim-kind.ts'
+import { type Columns, pathColumns } from '../api/kinds/printer-columns.ts'
+import { custom, type SimKind } from '../api/kinds/sim-kind.ts'
 
 /** A Subscription and what it once installed. */
 interface Installed {
@@ -81,16 +82,10 @@ function asServed(object: KubeObject, all: readonly Installed[]): KubeObject {
 }
 
 function catalogSource({ source, sourceNamespace }: OlmShape): KubeObject {
-  const spec = {
-    sourceType: 'grpc',
-    displayName: source,
-    publisher: source === 'redhat-operators' ? 'Red Hat' : 'Community',
-    updateStrategy: { registryPoll: { interval: '10m' } },
-  }
-  return made<KubeObject>(kube.CatalogSources, {
-    metadata: { name: source, namespace: sourceNamespace },
-    spec,
-  } as Pick<KubeObject, 'metadata'>)
+  const publisher = source === 'redhat-operators' ? 'Red Hat' : 'Community'
+  const updateStrategy = { registryPoll: { interval: '10m' } }
+  const spec = { sourceType: 'grpc', displayName: source, publisher, updateStrategy }
+  return made(kube.CatalogSources, { metadata: { name: source, namespace: sourceNamespace }, spec })
 }
 
 /** The API server wants a time there. */
@@ -121,21 +116,19 @@ function planned(shape: OlmShape, namespace: string, installed: readonly Install
     status: {
       phase: 'Complete',
       catalogSources: [shape.source],
-      plan: installed.flatMap(({ release }) => stepsOf(release, shape).map((step) => created(step))),
+      plan: installed.flatMap(({ release }) =>
+        stepsOf(release, shape).map((step) => Object.assign(step, { status: 'Created' })),
+      ),
     },
   })
   return [...installed.map((one) => subscriptionOf(shape, one, { name, uid })), plan]
 }
 
-/** A plan as its Subscriptions refer to it. */
-interface Planned {
-  name: string
-  uid: string
-}
-
-const created = (step: kube.InstallStep): kube.InstallStep => ({ ...step, status: 'Created' })
-
-function subscriptionOf(shape: OlmShape, installed: Installed, plan: Planned): kube.Subscription {
+function subscriptionOf(
+  shape: OlmShape,
+  installed: Installed,
+  plan: { name: string; uid: string },
+): kube.Subscription {
   const { release, channel, approval } = installed
   const { namespace, entry } = release
   const { source, sourceNamespace } = shape
@@ -154,54 +147,23 @@ function subscriptionOf(shape: OlmShape, installed: Installed, plan: Planned): k
   })
 }
 
-/** The kinds that a cluster with OLM serves, with the columns of `kubectl get`. ClusterExtension is none of them: that is OLM v1. */
-export const olmKinds = (): SimKind[] => [
-  of(
+interface KindRow extends Partial<Pick<SimKind, 'shortNames' | 'categories' | 'status' | 'generation'>> {
+  columns: Columns
+}
+
+/** The kinds that a cluster with OLM serves, with the columns of `kubectl get`; of several CSVs a plan shows the first alone (ocp 2.2). ClusterExtension is none of them: that is OLM v1. */
+export function olmKinds(): SimKind[] {
+  const all: readonly Kind[] = [
     kube.Subscriptions,
-    ['sub', 'subs'],
-    pathColumns({
-      Package: '.spec.name',
-      Source: '.spec.source',
-      Channel: '.spec.channel',
-    }),
-  ),
-  of(kube.InstallPlans, ['ip'], planColumns),
-  of(
+    kube.InstallPlans,
     kube.Csvs,
-    ['csv', 'csvs'],
-    pathColumns({
-      Display: '.spec.displayName',
-      Version: '.spec.version',
-      Replaces: '.spec.replaces',
-      Phase: '.status.phase',
-    }),
-  ),
-  of(
     kube.CatalogSources,
-    ['catsrc'],
-    pathColumns({
-      Display: '.spec.displayName',
-      Type: '.spec.sourceType',
-      Publisher: '.spec.publisher',
-      ...agePath,
-    }),
-  ),
-  of(kube.OperatorConditions, ['condition'], pathColumns(agePath)),
-  of(kube.OperatorGroups, ['og'], pathColumns(agePath)),
-  custom(kube.PackageManifests, {
-    status: false,
-    generation: 'none',
-    categories: [],
-    columns: pathColumns({ Catalog: '.status.catalogSource', ...agePath }),
-  }),
-]
-
-const of = (kind: Kind, shortNames: readonly string[], columns: readonly Column[]): SimKind =>
-  custom(kind, { shortNames, categories: ['olm'], columns })
-
-/** Of several CSVs the first alone is shown (ocp 2.2). */
-const planColumns = pathColumns({
-  CSV: '.spec.clusterServiceVersionNames[0]',
-  Approval: '.spec.approval',
-  Approved: '{.spec.approved|false}',
-})
+    kube.OperatorConditions,
+    kube.OperatorGroups,
+    kube.PackageManifests,
+  ]
+  return all.map((kind) => {
+    const { columns = {}, ...more } = (table as Record<string, KindRow>)[kind.kind] ?? {}
+    return custom(kind, { categories: ['olm'], columns: pathColumns(columns), ...more })
+  })
+}

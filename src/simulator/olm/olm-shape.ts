@@ -1,3 +1,4 @@
+import table from './catalogs.json' with { type: 'json' }
 import type { HyperConvergedShape } from '../hyperconverged/hyperconverged-crd.ts'
 
 /** OLM in a cluster, and HyperConverged as what it installed (ocp 2). */
@@ -67,102 +68,39 @@ interface OtherSubscription {
   namespace?: string
 }
 
-/** What of its CR a release of HyperConverged serves and stores (ocp 1.2). */
-const crdUntil117: HyperConvergedShape = { stored: 'v1beta1', served: ['v1beta1'], conversion: 'None' }
-const crdOf118: HyperConvergedShape = { stored: 'v1beta1', served: ['v1', 'v1beta1'], conversion: 'Webhook' }
-const crdSince119: HyperConvergedShape = { stored: 'v1', served: ['v1', 'v1beta1'], conversion: 'Webhook' }
+type Table = Record<'okd' | 'ocp', { shape: Omit<OlmShape, 'channels'>; entries: readonly BundleShape[] }>
 
-type Row = [
-  version: string,
-  kubevirt: string,
-  more: Omit<Partial<BundleShape>, 'replaces'> & { replaces?: string },
-]
-
-const csv = (version: string): string => `kubevirt-hyperconverged-operator.v${version}`
-
-function bundle([version, kubevirt, more]: Row, crd: HyperConvergedShape): BundleShape {
-  const { replaces, ...rest } = more
-  return {
-    name: csv(version),
-    version,
-    kubevirt,
-    crd,
-    ...rest,
-    ...(replaces !== undefined && { replaces: csv(replaces) }),
-  }
-}
-
-const from = (minor: string, limit: string): Pick<BundleShape, 'since' | 'maxOpenShiftVersion'> => ({
-  since: minor,
-  maxOpenShiftVersion: limit,
-})
-
-/** Each replaces the one before; `minor` of the platform is what it belongs to. */
-const upstream = [
-  { minor: '4.19', row: ['1.15.2', 'v1.5.2', {}], crd: crdUntil117 },
-  { minor: '4.20', row: ['1.16.0', 'v1.6.2', { replaces: '1.15.2' }], crd: crdUntil117 },
-  { minor: '4.21', row: ['1.17.3', 'v1.7.4', { replaces: '1.16.0' }], crd: crdUntil117 },
-  { minor: '4.22', row: ['1.18.1', 'v1.8.4', { replaces: '1.17.3' }], crd: crdOf118 },
-  { minor: '4.23', row: ['1.19.0', 'v1.9.0', { replaces: '1.18.1' }], crd: crdSince119 },
-] as const satisfies readonly { minor: string; row: Row; crd: HyperConvergedShape }[]
+/** Which versions of its CR a release stores and serves: ocp 1.2. `since` is the platform's minor that a release belongs to. */
+const { okd, ocp } = table as Table
 
 /**
  * HyperConverged on OKD from a catalog with a channel for each minor (ocp 1.1), as `opm alpha render-template semver` makes it: the release of the minor before is named
  * in `replaces` and is no entry (that heads skip all older ones as well is left out). Nothing bounds the platform.
  */
 export function okdOlm(more: Partial<OlmShape> = {}): OlmShape {
-  const channels = upstream.map(({ row, crd }) => ({
-    name: `stable-v${row[0].replace(/\.\d+$/u, '')}`,
-    entries: [bundle([...row], crd)],
+  const channels = okd.entries.map(({ since: _since, ...entry }) => ({
+    name: `stable-v${entry.version.replace(/\.\d+$/u, '')}`,
+    entries: [entry],
   }))
-  return {
-    namespace: 'kubevirt-hyperconverged',
-    package: 'community-kubevirt-hyperconverged',
-    channel: 'stable-v1.17',
-    approval: 'Manual',
-    source: 'community-operators',
-    sourceNamespace: 'openshift-marketplace',
-    installed: '1.17.3',
-    channels: channels.toReversed(),
-    ...more,
-  }
+  return { ...okd.shape, channels: channels.toReversed(), ...more }
 }
 
 /**
  * The same as community-operators publishes it (kubevirt/hyperconverged-cluster-operator automation/publisher): one channel, in which the releases of a minor appear with
  * the platform's, 1.y with 4.(y+4).
  */
-export function okdStableOlm(more: Partial<OlmShape> = {}): OlmShape {
-  const entries = upstream.map(({ minor, row: [version, kubevirt, edges], crd }) =>
-    bundle([version, kubevirt, { ...edges, since: minor }], crd),
-  )
-  return okdOlm({ channel: 'stable', channels: [{ name: 'stable', entries }], ...more })
-}
+export const okdStableOlm = (more: Partial<OlmShape> = {}): OlmShape =>
+  okdOlm({ channel: 'stable', channels: [{ name: 'stable', entries: okd.entries }], ...more })
 
 /**
  * OpenShift Virtualization from 4.18 to 4.20 (ocp 1.1): one channel, in which the releases of a minor appear with the platform's; each
  * bounds the platform (ocp 2.8).
  */
-export function ocpOlm(more: Partial<OlmShape> = {}): OlmShape {
-  const rows: Row[] = [
-    ['4.18.9', 'v1.4.0', from('4.18', '4.19')],
-    ['4.18.13', 'v1.4.1', { ...from('4.18', '4.19'), replaces: '4.18.9' }],
-    ['4.19.5', 'v1.5.2', { ...from('4.19', '4.20'), replaces: '4.18.13', skips: [csv('4.18.9')] }],
-    ['4.19.8', 'v1.5.3', { ...from('4.19', '4.20'), replaces: '4.19.5' }],
-    ['4.20.1', 'v1.6.2', { ...from('4.20', '4.21'), replaces: '4.19.5', skips: [csv('4.19.8')] }],
-  ]
-  return {
-    namespace: 'openshift-cnv',
-    package: 'kubevirt-hyperconverged',
-    channel: 'stable',
-    approval: 'Manual',
-    source: 'redhat-operators',
-    sourceNamespace: 'openshift-marketplace',
-    installed: '4.18.13',
-    channels: [{ name: 'stable', entries: rows.map((row) => bundle(row, crdUntil117)) }],
-    ...more,
-  }
-}
+export const ocpOlm = (more: Partial<OlmShape> = {}): OlmShape => ({
+  ...ocp.shape,
+  channels: [{ name: 'stable', entries: ocp.entries }],
+  ...more,
+})
 
 /** The same with a trap (ocp 9.15): the newest release of the odd minor has no edge to the next minor, only the one before it. */
 export function strandingOlm(more: Partial<OlmShape> = {}): OlmShape {

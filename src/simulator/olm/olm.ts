@@ -1,9 +1,9 @@
 import * as kube from '../kinds.ts'
-import { control, type ControllerContext, made, seconds } from '../machinery/controller.ts'
+import { claim, control, type ControllerContext, made, seconds } from '../machinery/controller.ts'
 import type { Faults } from '../machinery/machinery-faults.ts'
 import { minorOf, runCatalog } from './catalog-source.ts'
 import { carriedBy, runCopies, runServiceVersions } from './csv-controller.ts'
-import { type Olm, type OlmFaults, ownServiceVersions, type Said, saying } from './olm-context.ts'
+import { type Olm, type OlmFaults, ownOnes, ownServiceVersions, type Said, saying } from './olm-context.ts'
 import { runInstallPlans } from './install-plan-controller.ts'
 import type { OlmShape } from './olm-shape.ts'
 import { runSubscriptions } from './subscription-controller.ts'
@@ -36,51 +36,36 @@ export async function runOlm(
 
 /** Makes an OperatorCondition for each CSV, and copies what its operator says in the spec to the status that OLM goes by (ocp 1.8, 2.5). */
 function runOperatorConditions(cx: Olm): Promise<void> {
-  const watched = [
-    { kind: kube.Csvs, where: { labels: `!${kube.copiedFromLabel}` } },
-    { kind: kube.OperatorConditions },
-  ]
+  const watched = [{ kind: kube.Csvs, where: ownOnes }, { kind: kube.OperatorConditions }]
   return control(cx, watched, async () => {
-    for (const csv of await ownServiceVersions(cx.reader)) await tend(cx, csv)
+    for (const csv of await ownServiceVersions(cx.reader)) await reconcile(cx, csv)
   })
 }
 
-async function tend(cx: Olm, csv: kube.Csv): Promise<void> {
+async function reconcile(cx: Olm, csv: kube.Csv): Promise<void> {
+  const { name: of, namespace } = csv.metadata
   const found = await cx.reader.get(kube.OperatorConditions, csv.metadata)
   if (found.is !== 'object') {
-    await cx.writer.create(kube.OperatorConditions, conditionOf(csv))
+    const metadata = { name: of, namespace, ownerReferences: [ownerReference(csv, false)] }
+    const spec = { deployments: carriedBy(csv).map((one) => one.name) }
+    await cx.writer.create(kube.OperatorConditions, made(kube.OperatorConditions, { metadata, spec }))
     return
   }
   if (csv.status?.phase !== 'Pending') await blockUpgrade(cx, found.object)
   await copyToStatus(cx, found.object)
 }
 
-function conditionOf(csv: kube.Csv): kube.OperatorCondition {
-  const { name, namespace } = csv.metadata
-  return made(kube.OperatorConditions, {
-    metadata: { name, namespace, ownerReferences: [ownerReference(csv, false)] },
-    spec: { deployments: carriedBy(csv).map((one) => one.name) },
-  })
-}
-
 const byAdmin = 'HeldByAdministrator'
 
 async function blockUpgrade(cx: Olm, { metadata, spec }: kube.OperatorCondition): Promise<void> {
-  const { held } = cx.faults.on
-  const others = (spec?.overrides ?? []).filter(({ reason }) => reason !== byAdmin)
-  const own = held === undefined ? [] : [heldBack(cx, held)]
-  const there = (spec?.overrides ?? []).find(({ reason }) => reason === byAdmin)
-  if (there?.message === held) return
-  await cx.writer.mergePatch(kube.OperatorConditions, metadata, { spec: { overrides: [...others, ...own] } })
+  const { held: message } = cx.faults.on
+  const before = spec?.overrides ?? []
+  if (before.find(({ reason }) => reason === byAdmin)?.message === message) return
+  const overrides: Condition[] = before.filter(({ reason }) => reason !== byAdmin)
+  if (message !== undefined)
+    overrides.push({ ...claim('Upgradeable', 'False', byAdmin, message), lastTransitionTime: seconds(cx) })
+  await cx.writer.mergePatch(kube.OperatorConditions, metadata, { spec: { overrides } })
 }
-
-const heldBack = (cx: Olm, message: string): Condition => ({
-  type: 'Upgradeable',
-  status: 'False',
-  reason: byAdmin,
-  message,
-  lastTransitionTime: seconds(cx),
-})
 
 /** With the generation that they were said in: a status of an older one is no answer. */
 async function copyToStatus(cx: Olm, { metadata, spec, status }: kube.OperatorCondition): Promise<void> {
@@ -104,7 +89,7 @@ const name = 'operator-lifecycle-manager'
  */
 function runClusterOperator(cx: Olm): Promise<void> {
   const watched = [
-    { kind: kube.Csvs, where: { labels: `!${kube.copiedFromLabel}` } },
+    { kind: kube.Csvs, where: ownOnes },
     { kind: kube.ClusterVersions },
     { kind: kube.ClusterOperators, concerns: ({ metadata }: kube.ClusterOperator) => metadata.name === name },
   ]

@@ -1,8 +1,8 @@
 import * as kube from '../kinds.ts'
 import { createHash } from 'node:crypto'
+import table from './hyperconverged-bundle.json' with { type: 'json' }
 import type { Kind, KubeObject } from '../../lib/kube/object.ts'
 import { hyperConvergedDefinition } from '../hyperconverged/hyperconverged-crd.ts'
-import { components } from '../hyperconverged/hyperconverged-components.ts'
 import { kubeVirtDefinition } from '../virt-operator/kubevirt-crds.ts'
 import { operatorManifest } from '../virt-operator/kubevirt-operator-manifest.ts'
 import type { BundleShape, EntryShape, OlmShape } from './olm-shape.ts'
@@ -28,28 +28,60 @@ export function bundleObjects(release: Release, shape: OlmShape): KubeObject[] {
 export function bundleFiles(release: Release, shape: OlmShape): KubeObject[] {
   const { entry } = release
   if (!isBundle(entry)) {
-    const deployments = otherDeployments(release.package, entry)
-    return [serviceVersion(release, { displayName: release.package, deployments, owned: [], accounts: [] })]
+    const displayName = release.package
+    return [serviceVersion(release, { displayName, deployments: [otherDeployment(release)] })]
   }
-  const definitions = definitionsOf(entry)
-  return [
-    serviceVersion(release, {
-      displayName: 'KubeVirt HyperConverged Cluster Operator',
-      deployments: hyperConvergedDeployments(entry, shape),
-      owned: definitions.map(ownedDefinition),
-      accounts: accountsOf(entry),
-      webhooks: [
-        {
-          type: 'ValidatingAdmissionWebhook',
-          generateName: 'validate-hco.kubevirt.io',
-          deploymentName: 'hco-webhook',
-          admissionReviewVersions: ['v1'],
-          sideEffects: 'None',
-        },
-      ],
-    }),
-    ...definitions,
-  ]
+  const { definitions, permissions, clusterPermissions, webhookdefinitions } = bundle
+  const isIn = ({ since = 0 }: Dated): boolean => since <= kubeVirtMinor(entry)
+  const owned = definitions.filter(isIn).map((one) => definitionIn(entry, one))
+  const csv = serviceVersion(release, {
+    displayName: 'KubeVirt HyperConverged Cluster Operator',
+    deployments: bundle.deployments.map(([name = '', called = '']) =>
+      carried(name, called, { entry, shape }),
+    ),
+    owned: owned.map(ownedDefinition),
+    permissions: [kubeVirtRules(entry, 'Role'), ...permissions.filter(isIn).map(undated)],
+    clusterPermissions: [
+      kubeVirtRules(entry, 'ClusterRole'),
+      ...clusterPermissions.filter(isIn).map(undated),
+    ],
+    webhookdefinitions,
+  })
+  return [csv, ...owned]
+}
+
+/** Of the minor of KubeVirt that brought it; what has none was always there. */
+interface Dated {
+  since?: number
+}
+
+/** A release of HyperConverged: CRDs and accounts in the order of its plan's steps, as recorded (the steps of 1.17.3 and 1.18.1), and of its operators those that have operands here. */
+const bundle: Bundle = table
+
+interface Bundle {
+  definitions: readonly (Pick<Kind, 'apiVersion' | 'kind'> & { namespaced?: boolean } & Dated)[]
+  /** With the name of their image. */
+  deployments: readonly (readonly string[])[]
+  clusterPermissions: readonly (Permission & Dated)[]
+  permissions: readonly (Permission & Dated)[]
+  webhookdefinitions: NonNullable<NonNullable<kube.Csv['spec']>['webhookdefinitions']>
+}
+
+interface Permission {
+  serviceAccountName: string
+  rules: kube.PolicyRule[]
+}
+
+const undated = ({ serviceAccountName, rules }: Permission): Permission => ({ serviceAccountName, rules })
+const kubeVirtMinor = ({ kubevirt }: BundleShape): number => Number(/^v1\.(\d+)/u.exec(kubevirt)?.[1] ?? 0)
+
+function definitionIn(
+  { crd, kubevirt }: BundleShape,
+  { apiVersion, kind, namespaced = false }: Bundle['definitions'][number],
+): kube.CustomResourceDefinition {
+  if (kind === kube.HyperConvergeds.kind) return hyperConvergedDefinition({ ...crd, conversion: 'None' })
+  if (kind === 'KubeVirt') return kubeVirtDefinition(kubevirt)
+  return definitionOf({ apiVersion, kind, plural: `${kind.toLowerCase()}s`, namespaced })
 }
 
 export const isServiceVersion = (object: KubeObject): object is kube.Csv => object.kind === kube.Csvs.kind
@@ -60,11 +92,12 @@ export function isBundle(entry: EntryShape): entry is BundleShape {
 
 interface Described {
   displayName: string
-  deployments: readonly { name: string; label: Record<string, string>; spec: { template?: object } }[]
+  deployments: CarriedDeployment[]
   /** Its CustomResourceDefinitions. */
-  owned: readonly OwnedDefinition[]
-  accounts: readonly Account[]
-  webhooks?: NonNullable<NonNullable<kube.Csv['spec']>['webhookdefinitions']>
+  owned?: OwnedDefinition[]
+  permissions?: Permission[]
+  clusterPermissions?: Permission[]
+  webhookdefinitions?: Bundle['webhookdefinitions']
 }
 
 interface OwnedDefinition {
@@ -81,7 +114,7 @@ function ownedDefinition({ metadata: { name }, spec = {} }: kube.CustomResourceD
 
 function serviceVersion(
   { package: name, entry, namespace, replaces }: Release,
-  { displayName, deployments, owned, accounts, webhooks = [] }: Described,
+  { displayName, deployments, owned = [], webhookdefinitions, ...permitted }: Described,
 ): kube.Csv {
   const limit = entry.maxOpenShiftVersion
   const properties = limit === undefined ? [] : [{ type: 'olm.maxOpenShiftVersion', value: limit }]
@@ -100,13 +133,13 @@ function serviceVersion(
       version: entry.version,
       ...(replaces !== undefined && { replaces }),
       ...(entry.skips && { skips: [...entry.skips] }),
-      install: { strategy: 'deployment', spec: { deployments: [...deployments], ...permitted(accounts) } },
+      install: { strategy: 'deployment', spec: { deployments, ...permitted } },
       installModes: ['OwnNamespace', 'SingleNamespace', 'MultiNamespace', 'AllNamespaces'].map((type) => ({
         type,
         supported: type === 'AllNamespaces',
       })),
-      customresourcedefinitions: { owned: [...owned] },
-      ...(webhooks.length > 0 && { webhookdefinitions: [...webhooks] }),
+      customresourcedefinitions: { owned },
+      ...(webhookdefinitions && { webhookdefinitions }),
     },
   })
 }
@@ -118,30 +151,14 @@ export const ownedLabels = ({ metadata }: Pick<KubeObject, 'metadata'>): Record<
   'olm.owner.namespace': metadata.namespace ?? '',
 })
 
-/** What a bundle wants an account of its operators to be permitted. */
-interface Account {
-  name: string
-  inCluster: kube.PolicyRule[]
-  /** In the namespace of the operator; not all want something there. */
-  inNamespace?: kube.PolicyRule[]
-}
-
-function permitted(accounts: readonly Account[]): object {
-  const within = accounts.flatMap(({ name, inNamespace }) =>
-    inNamespace === undefined ? [] : [{ serviceAccountName: name, rules: inNamespace }],
-  )
-  const everywhere = accounts.map(({ name, inCluster }) => ({ serviceAccountName: name, rules: inCluster }))
-  return accounts.length === 0 ? {} : { permissions: within, clusterPermissions: everywhere }
-}
-
-const permissions = new WeakMap<object, KubeObject[]>()
+const known = new WeakMap<object, KubeObject[]>()
 
 /** What OLM makes of the permissions that a CSV wants, account by account. CSVs come frozen from the store. */
 export function permissionsOf(csv: kube.Csv): KubeObject[] {
   const { spec = {} } = csv
-  const known = permissions.get(spec) ?? permissionsIn(csv)
-  if (Object.isFrozen(spec)) permissions.set(spec, known)
-  return known
+  const permissions = known.get(spec) ?? permissionsIn(csv)
+  if (Object.isFrozen(spec)) known.set(spec, permissions)
+  return permissions
 }
 
 function permissionsIn(csv: kube.Csv): KubeObject[] {
@@ -191,91 +208,12 @@ function hashedName(csv: string, of: object): string {
 }
 
 /** Of the release's own manifest. */
-const kubeVirtRules = (version: string, kind: 'ClusterRole' | 'Role'): kube.PolicyRule[] =>
-  operatorManifest(version)
+const kubeVirtRules = ({ kubevirt }: BundleShape, kind: 'ClusterRole' | 'Role'): Permission => ({
+  serviceAccountName: 'kubevirt-operator',
+  rules: operatorManifest(kubevirt)
     .filter((one) => one.kind === kind)
-    .flatMap((role) => (role as kube.Role).rules ?? [])
-
-const every = ['*']
-const hyperConvergedRules: kube.PolicyRule[] = [
-  {
-    apiGroups: ['hco.kubevirt.io', 'kubevirt.io', 'cdi.kubevirt.io', 'ssp.kubevirt.io'],
-    resources: every,
-    verbs: every,
-  },
-  { apiGroups: ['networkaddonsoperator.network.kubevirt.io'], resources: every, verbs: every },
-  {
-    apiGroups: ['operators.coreos.com'],
-    resources: ['clusterserviceversions', 'operatorconditions'],
-    verbs: ['get', 'list', 'watch', 'update', 'patch'],
-  },
-]
-
-const leading: kube.PolicyRule[] = [
-  { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['get', 'list', 'create', 'update'] },
-]
-
-/** Of an operator that has a CRD of its own. */
-const operatorOf = (name: string, apiGroup: string): Account => ({
-  name,
-  inCluster: [{ apiGroups: [apiGroup], resources: every, verbs: every }],
-  inNamespace: leading,
+    .flatMap((role) => (role as kube.Role).rules ?? []),
 })
-
-const reading = (name: string, apiGroup: string, resource: string): Account => ({
-  name,
-  inCluster: [{ apiGroups: [apiGroup], resources: [resource], verbs: ['get', 'list', 'watch'] }],
-})
-
-/** Releases since that of KubeVirt v1.8 have two accounts and two CRDs more. */
-const isLater = ({ kubevirt }: BundleShape): boolean => Number(/^v1\.(\d+)/u.exec(kubevirt)?.[1] ?? 0) >= 8
-
-function accountsOf(bundle: BundleShape): Account[] {
-  const { kubevirt } = bundle
-  return [
-    {
-      name: 'kubevirt-operator',
-      inCluster: kubeVirtRules(kubevirt, 'ClusterRole'),
-      inNamespace: kubeVirtRules(kubevirt, 'Role'),
-    },
-    operatorOf('ssp-operator', 'ssp.kubevirt.io'),
-    operatorOf('cdi-operator', 'cdi.kubevirt.io'),
-    operatorOf('hostpath-provisioner-operator', 'hostpathprovisioner.kubevirt.io'),
-    operatorOf('kubevirt-migration-operator', 'migrations.kubevirt.io'),
-    { name: 'hyperconverged-cluster-operator', inCluster: hyperConvergedRules },
-    reading('hyperconverged-cluster-cli-download', 'route.openshift.io', 'routes'),
-    ...(isLater(bundle) ? [reading('virt-platform-autopilot', 'kubevirt.io', 'kubevirts')] : []),
-    operatorOf('cluster-network-addons-operator', 'networkaddonsoperator.network.kubevirt.io'),
-    operatorOf('aaq-operator', 'aaq.kubevirt.io'),
-    ...(isLater(bundle) ? [operatorOf('inflightoperations-controller-manager', 'ifo.kubevirt.io')] : []),
-  ]
-}
-
-const customKind = (kind: string, apiVersion: string, namespaced = false): Kind => ({
-  apiVersion,
-  kind,
-  plural: `${kind.toLowerCase()}s`,
-  namespaced,
-})
-
-function definitionsOf(bundle: BundleShape): kube.CustomResourceDefinition[] {
-  const [cdi, network, ssp] = components.map(({ kind }) => definitionOf(kind))
-  const later = ['InFlightOperation', 'OperationRuleSet'].map((kind) =>
-    customKind(kind, 'ifo.kubevirt.io/v1alpha1', true),
-  )
-  const all = [
-    definitionOf(customKind('AAQ', 'aaq.kubevirt.io/v1alpha1')),
-    network,
-    cdi,
-    hyperConvergedDefinition({ ...bundle.crd, conversion: 'None' }),
-    definitionOf(customKind('HostPathProvisioner', 'hostpathprovisioner.kubevirt.io/v1beta1')),
-    ...(isLater(bundle) ? later.map((kind) => definitionOf(kind)) : []),
-    kubeVirtDefinition(bundle.kubevirt),
-    definitionOf(customKind('MigController', 'migrations.kubevirt.io/v1alpha1')),
-    ssp,
-  ]
-  return all.flatMap((one) => one ?? [])
-}
 
 /** A Deployment as a CSV carries it. */
 export interface CarriedDeployment {
@@ -284,30 +222,24 @@ export interface CarriedDeployment {
   spec: NonNullable<kube.Deployment['spec']>
 }
 
-/** The other operators that a release of HyperConverged brings along (ocp 1.1), those that have operands here. */
-const others = [
-  'cluster-network-addons-operator',
-  'ssp-operator',
-  'cdi-operator',
-  'hostpath-provisioner-operator',
-]
-
-/** What a release of HyperConverged installs; the operands come later, and not by OLM. */
-const hyperConvergedDeployments = (bundle: BundleShape, shape: OlmShape): CarriedDeployment[] => [
-  carried('hco-operator', 'hyperconverged-cluster-operator', bundle),
-  carried('hco-webhook', 'hyperconverged-cluster-webhook', bundle),
-  virtOperator(bundle, shape),
-  ...others.map((name) => carried(name, name, bundle)),
-]
-
 /** What the release of another operator installs. */
-function otherDeployments(name: string, { version }: EntryShape): CarriedDeployment[] {
+function otherDeployment({ package: name, entry: { version } }: Release): CarriedDeployment {
   const image = `registry.example.com/${name}/controller:v${version}`
   const label = { name: `${name}-controller` }
-  return [carriedAs(`${name}-controller`, label, { name: 'manager', image, command: ['manager'] })]
+  return carriedAs(`${name}-controller`, label, { name: 'manager', image, command: ['manager'] })
 }
 
-function carried(name: string, called: string, { version, kubevirt }: BundleShape): CarriedDeployment {
+/** virt-operator is that of the release's own manifest. */
+function carried(
+  name: string,
+  called: string,
+  { entry: { version, kubevirt }, shape: { registry } }: { entry: BundleShape; shape: OlmShape },
+): CarriedDeployment {
+  if (name === 'virt-operator') {
+    const objects = operatorManifest(kubevirt, registry === undefined ? {} : { registry })
+    const { metadata, spec = {} } = objects.find(({ kind }) => kind === 'Deployment') as kube.Deployment
+    return { name: metadata.name, label: metadata.labels ?? {}, spec }
+  }
   const env = [
     { name: 'HCO_KV_IO_VERSION', value: version },
     { name: 'KUBEVIRT_VERSION', value: kubevirt },
@@ -320,11 +252,4 @@ function carriedAs(name: string, label: Record<string, string>, container: kube.
   const template: kube.PodTemplate = { metadata: { labels: label }, spec: { containers: [container] } }
   const selector = { matchLabels: label }
   return { name, label, spec: { replicas: 1, selector, strategy: { type: 'RollingUpdate' }, template } }
-}
-
-/** As in the release's own manifest. */
-function virtOperator({ kubevirt }: BundleShape, { registry }: OlmShape): CarriedDeployment {
-  const objects = operatorManifest(kubevirt, registry === undefined ? {} : { registry })
-  const { metadata, spec = {} } = objects.find(({ kind }) => kind === 'Deployment') as kube.Deployment
-  return { name: metadata.name, label: metadata.labels ?? {}, spec }
 }

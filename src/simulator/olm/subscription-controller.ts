@@ -1,10 +1,25 @@
 import * as kube from '../kinds.ts'
-import { between, control, foundIn, made, nameSuffix, seconds } from '../machinery/controller.ts'
+import {
+  between,
+  control,
+  foundIn,
+  made,
+  nameSuffix,
+  sameStatus,
+  seconds,
+  soonest,
+} from '../machinery/controller.ts'
 import type { Release } from './operator-bundle.ts'
 import { servedBy } from './catalog-source.ts'
-import { type NamespaceSnapshot, type Olm, readNamespaces, type Said, saying } from './olm-context.ts'
+import {
+  type NamespaceSnapshot,
+  type Olm,
+  ownOnes,
+  readNamespaces,
+  type Said,
+  saying,
+} from './olm-context.ts'
 import { stepsOf, unpack } from './bundle-unpacker.ts'
-import { same } from '../api/json.ts'
 import { contentOf, entryNamed, headOf, nextEntry } from './catalog-content.ts'
 import type { EntryShape, OlmShape } from './olm-shape.ts'
 import { ownerReference } from '../machinery/owned-pods.ts'
@@ -17,9 +32,6 @@ const afterGone = { least: 1000, most: 14_000 }
 const afterPlan = 2000
 /** A Subscription names a new CSV as installed so long after it was made, as it was recorded, ms. */
 const written = { least: 400, most: 14_000 }
-
-/** When a Subscription is to name a CSV as installed, ms of the clock, by the uid of the CSV. */
-type Arrivals = Map<string, number>
 
 /** The last resolution of a namespace. */
 interface LastResolution {
@@ -34,44 +46,41 @@ interface LastResolution {
   again: number
 }
 
-/** What the catalog operator remembers. */
-interface Memory {
-  resolutions: Map<string, LastResolution>
-  arrivals: Arrivals
-  /** When the phases of plans were seen first, ms of the clock, by uid and phase. */
-  firstShown: Map<string, number>
+/** What the catalog operator remembers; times in ms of the clock. */
+class Memory {
+  readonly resolutions = new Map<string, LastResolution>()
+  /** When a Subscription is to name a CSV as installed, by the uid of the CSV. */
+  readonly arrivals = new Map<string, number>()
+  /** When the phases of plans were seen first, by uid and phase. */
+  readonly firstShown = new Map<string, number>()
 }
 
 /** The catalog operator: says of each Subscription where it stands, resolves each namespace and makes its plans. */
 export function runSubscriptions(cx: Olm): Promise<void> {
+  const { source: name, sourceNamespace: namespace } = cx.shape
   const watched = [
     { kind: kube.Subscriptions },
     { kind: kube.InstallPlans },
-    { kind: kube.Csvs, where: { labels: `!${kube.copiedFromLabel}` } },
+    { kind: kube.Csvs, where: ownOnes },
     { kind: kube.CatalogSources },
-    { kind: kube.Jobs, where: { namespace: cx.shape.sourceNamespace } },
+    { kind: kube.Jobs, where: { namespace } },
   ]
-  const memory: Memory = { resolutions: new Map(), arrivals: new Map(), firstShown: new Map() }
+  const memory = new Memory()
   return control(cx, watched, async () => {
-    const { source: name, sourceNamespace: namespace } = cx.shape
     const source = foundIn(await cx.reader.get(kube.CatalogSources, { name, namespace }))
     const again: number[] = []
     for (const snapshot of await readNamespaces(cx)) {
       const subscriptions: kube.Subscription[] = []
       for (const one of snapshot.subscriptions) {
-        const late = untilWritten(cx, one, { snapshot, arrivals: memory.arrivals })
+        const late = untilNamed(cx, one, { snapshot, memory })
         const plan = planOf(snapshot, one)
-        const shown = plan && shownPhase(cx, plan, memory.firstShown)
-        again.push(late, shown?.again ?? Infinity)
-        subscriptions.push(
-          await tellSubscription(cx, one, { snapshot, source, late, phase: shown?.phase ?? '' }),
-        )
+        const shown = plan === undefined ? { phase: '', again: Infinity } : shownPhase(cx, plan, memory)
+        again.push(late, shown.again)
+        subscriptions.push(await follow(cx, one, { source, plan, late, phase: shown.phase }))
       }
-      const wait = source && (await advance(cx, { ...snapshot, subscriptions }, { source, memory }))
-      again.push(wait ?? Infinity)
+      if (source) again.push(await advance(cx, { ...snapshot, subscriptions }, { source, memory }))
     }
-    const waits = again.filter((one) => one > 0 && one < Infinity)
-    return waits.length > 0 ? Math.min(...waits) : undefined
+    return soonest(again.filter((one) => one > 0))
   })
 }
 
@@ -79,39 +88,56 @@ export function runSubscriptions(cx: Olm): Promise<void> {
 const isPending = ({ status }: kube.Subscription): boolean =>
   status?.installPlanRef !== undefined && status.state === 'UpgradePending'
 
+/** In how many ms to look at the namespace again without an event. */
 async function advance(
   cx: Olm,
   snapshot: NamespaceSnapshot,
   { source, memory: { resolutions } }: { source: kube.CatalogSource; memory: Memory },
-): Promise<number | undefined> {
-  if (snapshot.operatorGroups !== 1 || snapshot.subscriptions.every(isPending)) return undefined
+): Promise<number> {
+  const { namespace, operatorGroups, subscriptions } = snapshot
+  if (operatorGroups !== 1 || subscriptions.every(isPending)) return Infinity
   const served = await servedBy(cx)
-  if (served.is === 'not-ready') return undefined
-  const left = untilResolved(cx, snapshot, { source, last: resolutions.get(snapshot.namespace) })
+  if (served.is === 'not-ready') return Infinity
+  const left = untilResolved(cx, snapshot, { source, last: resolutions.get(namespace) })
   if (left > 0) return left
-  const last = resolutionNow(cx, snapshot, source)
-  const wait = await resolveNow(cx, snapshot, { source, minor: served.minor, last })
-  resolutions.set(snapshot.namespace, last)
+  const at = cx.clock.now().getTime()
+  const last: LastResolution = {
+    at,
+    events: eventsIn(cx, snapshot, source),
+    annotations: annotationsIn(snapshot),
+    stray: replacedIn(snapshot),
+    quietUntil: at,
+    again: at + resync,
+  }
+  const resolution = resolve(cx, snapshot, served.minor)
+  const wait =
+    resolution.is === 'updates'
+      ? await carryOut(cx, snapshot, { updates: resolution.updates, source, last })
+      : await refuse(cx, snapshot, resolution.why)
+  last.again = at + wait
+  resolutions.set(namespace, last)
   return wait
 }
 
-/** In how many ms to look again without an event. Changes `last` where it is to be sooner than after the resync. */
-async function resolveNow(
+async function refuse(cx: Olm, { subscriptions }: NamespaceSnapshot, message: string): Promise<number> {
+  await sayAll(cx, subscriptions, {
+    ResolutionFailed: { status: 'True', reason: 'ConstraintsNotSatisfiable', message },
+  })
+  return resync
+}
+
+/** Unpacks what is new and makes a plan of it; changes `last` where it made one. In how many ms to look again. */
+async function carryOut(
   cx: Olm,
   snapshot: NamespaceSnapshot,
-  { source, minor, last }: { source: kube.CatalogSource; minor: string | undefined; last: LastResolution },
+  {
+    updates: found,
+    source,
+    last,
+  }: { updates: readonly Update[]; source: kube.CatalogSource; last: LastResolution },
 ): Promise<number> {
-  const says = cx.faults.on.resolutionFailed
-  const resolution =
-    says === undefined ? resolve(cx.shape, snapshot, minor) : ({ is: 'unsatisfiable', why: says } as const)
-  if (resolution.is === 'unsatisfiable') {
-    await sayAll(cx, snapshot.subscriptions, {
-      ResolutionFailed: { status: 'True', reason: 'ConstraintsNotSatisfiable', message: resolution.why },
-    })
-    return resync
-  }
   const resolved = await sayAll(cx, snapshot.subscriptions, { ResolutionFailed: undefined })
-  const updates = resolution.releases.map(({ subscription, release }) => ({
+  const updates = found.map(({ subscription, release }) => ({
     subscription: resolved.find(({ metadata }) => metadata.uid === subscription.metadata.uid) ?? subscription,
     release,
   }))
@@ -121,25 +147,28 @@ async function resolveNow(
     await sayAll(cx, resolved, { BundleUnpacking: undefined, BundleUnpackFailed: undefined })
     return resync
   }
-  const wait = await unpackAndPlan(
+  const now = { ...snapshot, subscriptions: resolved }
+  const unpacked = await unpack(
     cx,
-    { ...snapshot, subscriptions: resolved },
-    { updates, changed, source, last },
+    changed.map(({ release }) => release),
+    source,
   )
-  last.again = last.at + wait
-  return wait
-}
-
-function resolutionNow(cx: Olm, snapshot: NamespaceSnapshot, source: kube.CatalogSource): LastResolution {
-  const at = cx.clock.now().getTime()
-  return {
-    at,
-    events: eventsIn(cx, snapshot, source),
-    annotations: annotationsIn(snapshot),
-    stray: replacedIn(snapshot),
-    quietUntil: at,
-    again: at + resync,
+  if (unpacked.is === 'under-way') {
+    await sayAll(cx, now.subscriptions, { BundleUnpacking: unpackingNow })
+    return unpacked.again
   }
+  if (unpacked.is === 'done') {
+    await makePlan(cx, now, { updates, changed })
+    last.quietUntil = cx.clock.now().getTime() + afterPlan
+    return afterPlan
+  }
+  const message = unpacked.why
+  const news = changed.map(({ subscription }) => subscription)
+  await sayAll(cx, news, {
+    BundleUnpacking: undefined,
+    BundleUnpackFailed: { status: 'True', reason: 'BundleUnpackFailed', message },
+  })
+  return resync
 }
 
 /** What the resolver is told of: Subscriptions, plans and catalogs. That a CSV changes or goes is none of it (olm-real 3). */
@@ -177,39 +206,6 @@ function isNews(snapshot: NamespaceSnapshot, { status }: kube.Subscription, { en
   return !isThere && status?.currentCSV !== entry.name
 }
 
-interface Updates {
-  updates: { subscription: kube.Subscription; release: Release }[]
-  changed: { subscription: kube.Subscription; release: Release }[]
-  source: kube.CatalogSource
-  last: LastResolution
-}
-
-/** In how many ms the namespace is to be looked at again. Changes `last` where a plan was made. */
-async function unpackAndPlan(
-  cx: Olm,
-  snapshot: NamespaceSnapshot,
-  { updates, changed, source, last }: Updates,
-): Promise<number> {
-  const releases = changed.map(({ release }) => release)
-  const unpacked = await unpack(cx, releases, source)
-  if (unpacked.is === 'under-way') {
-    await sayAll(cx, snapshot.subscriptions, { BundleUnpacking: unpackingNow })
-    return unpacked.again
-  }
-  if (unpacked.is === 'done') {
-    await makePlan(cx, snapshot, { updates, changed })
-    last.quietUntil = cx.clock.now().getTime() + afterPlan
-    return afterPlan
-  }
-  const { why } = unpacked
-  const said: Said = {
-    BundleUnpacking: undefined,
-    BundleUnpackFailed: { status: 'True', reason: 'BundleUnpackFailed', message: why },
-  }
-  for (const { subscription } of changed) await changeStatus(cx, subscription, {}, said)
-  return resync
-}
-
 /** Said of all Subscriptions in the namespace; those that get something new keep it until all is resolved again. */
 const unpackingNow = { status: 'True', reason: 'UnpackingInProgress' } as const
 
@@ -223,6 +219,7 @@ async function sayAll(cx: Olm, subscriptions: readonly kube.Subscription[], said
 /** A plan has no phase for so long: it is created, and then its status is written, ms. */
 const statusAfter = 200
 
+/** A Subscription, and what it is to get. */
 interface Update {
   subscription: kube.Subscription
   release: Release
@@ -239,39 +236,26 @@ async function makePlan(
   { updates, changed }: { updates: readonly Update[]; changed: readonly Update[] },
 ): Promise<void> {
   const generation = 1 + Math.max(0, ...snapshot.plans.map(({ spec }) => spec?.generation ?? 0))
-  const created = await cx.writer.create(kube.InstallPlans, newPlan(cx, snapshot, { updates, generation }))
+  const plan = await cx.writer.create(kube.InstallPlans, newPlan(cx, snapshot, { updates, generation }))
   await cx.clock.sleep(cx.faults.on.planStatusAfter ?? statusAfter, cx.signal)
-  const { metadata, spec } = await cx.writer.mergePatch(
-    kube.InstallPlans,
-    created.metadata,
-    {
-      ...(created.metadata.resourceVersion !== undefined && {
-        metadata: { resourceVersion: created.metadata.resourceVersion },
-      }),
-      status: {
-        phase: created.spec?.approved === true ? 'Installing' : 'RequiresApproval',
-        catalogSources: [cx.shape.source],
-        plan: updates.flatMap(({ release }) => stepsOf(release, cx.shape)),
-        bundleLookups: [],
-      },
-    },
-    'status',
-  )
-  const { name, uid = '' } = metadata
+  const { name, uid = '', resourceVersion } = plan.metadata
+  const status = {
+    phase: plan.spec?.approved === true ? 'Installing' : 'RequiresApproval',
+    catalogSources: [cx.shape.source],
+    plan: updates.flatMap(({ release }) => stepsOf(release, cx.shape)),
+    bundleLookups: [],
+  }
+  const change = { ...(resourceVersion !== undefined && { metadata: { resourceVersion } }), status }
+  await cx.writer.mergePatch(kube.InstallPlans, plan.metadata, change, 'status')
   const { apiVersion, kind } = kube.InstallPlans
   for (const { subscription, release } of changed)
-    await changeStatus(
-      cx,
-      subscription,
-      {
-        state: 'UpgradePending',
-        currentCSV: release.entry.name,
-        installPlanRef: { apiVersion, kind, name, namespace: snapshot.namespace, uid },
-        installplan: { apiVersion, kind, name, uuid: uid },
-        installPlanGeneration: spec?.generation ?? generation,
-      },
-      {},
-    )
+    await changeStatus(cx, subscription, {
+      state: 'UpgradePending',
+      currentCSV: release.entry.name,
+      installPlanRef: { apiVersion, kind, name, namespace: snapshot.namespace, uid },
+      installplan: { apiVersion, kind, name, uuid: uid },
+      installPlanGeneration: generation,
+    })
   const updated = new Set(changed.map(({ subscription }) => subscription.metadata.uid))
   const others = snapshot.subscriptions.filter((one) => !updated.has(one.metadata.uid))
   await sayAll(cx, others, { BundleUnpacking: undefined })
@@ -304,11 +288,11 @@ type Status = NonNullable<kube.Subscription['status']>
 /** `null` takes a field away. */
 type StatusChange = { [K in keyof Status]?: Status[K] | null } & { installplan?: object | null }
 
-/** Ms until it says that its CSV is installed: 0 where it is to say so now, Infinity where there is no such CSV. */
-function untilWritten(
+/** Ms until it names its CSV as installed: 0 where it is to do so now, Infinity where there is no such CSV. */
+function untilNamed(
   cx: Olm,
   { status = {} }: kube.Subscription,
-  { snapshot, arrivals }: { snapshot: NamespaceSnapshot; arrivals: Arrivals },
+  { snapshot, memory: { arrivals } }: { snapshot: NamespaceSnapshot; memory: Memory },
 ): number {
   const csv = snapshot.serviceVersions.find(({ metadata }) => metadata.name === status.currentCSV)
   if (csv === undefined) return Infinity
@@ -320,47 +304,63 @@ function untilWritten(
   return Math.max(0, due - now)
 }
 
+/** What a look at a Subscription shows: its plan with the phase that it is to say of it, and in how many ms it is to name its CSV. */
+interface Look {
+  source: kube.CatalogSource | undefined
+  plan: kube.InstallPlan | undefined
+  phase: string
+  late: number
+}
+
 /**
  * What follows for a Subscription from what is there: its CSV, as soon as it exists in whatever phase, its plan, its catalog (ocp 2.1).
  * The answer is the Subscription as it is then.
  */
-async function tellSubscription(
-  cx: Olm,
-  subscription: kube.Subscription,
-  {
-    snapshot,
-    source,
-    late,
-    phase,
-  }: { snapshot: NamespaceSnapshot; source: kube.CatalogSource | undefined; late: number; phase: string },
-): Promise<kube.Subscription> {
+function follow(cx: Olm, subscription: kube.Subscription, look: Look): Promise<kube.Subscription> {
   const { status = {} } = subscription
-  const plan = planOf(snapshot, subscription)
-  const isThere = late === 0
+  const { source, plan, phase, late } = look
+  const { currentCSV } = status
   const isLost = status.installPlanRef !== undefined && plan === undefined
-  const state = isThere ? 'AtLatestKnown' : status.currentCSV === undefined ? null : 'UpgradePending'
   // A plan that only waited is forgotten; of one whose CSV was named no other is made (olm-real 4).
-  const isUnexecuted = isLost && late === Infinity && status.installedCSV !== status.currentCSV
-  const change: StatusChange = isUnexecuted
-    ? { installPlanRef: null, installplan: null, currentCSV: null, state: null }
-    : { state, ...(isThere && { installedCSV: status.currentCSV }) }
+  const isForgotten = isLost && late === Infinity && status.installedCSV !== currentCSV
   const health = catalogHealth(source)
-  const isMissing = isLost && !isUnexecuted
-  const said = { ...planConditions(plan, isMissing, phase), CatalogSourcesUnhealthy: health.condition }
-  return changeStatus(cx, subscription, { ...change, catalogHealth: health.of }, said)
+  const isMissing = isLost && !isForgotten
+  return changeStatus(
+    cx,
+    subscription,
+    { ...(isForgotten ? forgotten : standing(currentCSV, late === 0)), catalogHealth: health.of },
+    {
+      InstallPlanMissing: isMissing ? { status: 'True', reason: 'ReferencedInstallPlanNotFound' } : undefined,
+      InstallPlanPending:
+        plan === undefined || phase === 'Complete' || phase === 'Failed'
+          ? undefined
+          : { status: 'True', reason: phase === '' ? 'InstallPlanNotYetReconciled' : phase },
+      InstallPlanFailed: plan && phase === 'Failed' ? failed(plan) : undefined,
+      CatalogSourcesUnhealthy: health.condition,
+    },
+  )
 }
 
+const forgotten = { installPlanRef: null, installplan: null, currentCSV: null, state: null }
+
+function standing(currentCSV: string | undefined, isThere: boolean): StatusChange {
+  if (currentCSV === undefined) return { state: null }
+  return isThere ? { state: 'AtLatestKnown', installedCSV: currentCSV } : { state: 'UpgradePending' }
+}
+
+const failed = ({ status: { message } = {} }: kube.InstallPlan): Said[string] => ({
+  status: 'True',
+  reason: 'InstallComponentFailed',
+  ...(message !== undefined && { message }),
+})
+
 /** Writes what differs, and the conditions that say something new. */
-async function changeStatus(cx: Olm, subscription: kube.Subscription, change: StatusChange, said: Said) {
+async function changeStatus(cx: Olm, subscription: kube.Subscription, change: StatusChange, said: Said = {}) {
   const { status = {}, metadata } = subscription
   const now = seconds(cx)
   const conditions = saying(status.conditions, said, now)
-  const before = status as Record<string, unknown>
-  const differing = Object.entries(change).filter(
-    ([name, value]) => !same(before[name] ?? null, value ?? null),
-  )
-  if (differing.length === 0 && conditions === status.conditions) return subscription
-  const next = { ...Object.fromEntries(differing), conditions, lastUpdated: now }
+  if (sameStatus(status, change) && conditions === status.conditions) return subscription
+  const next = { ...change, conditions, lastUpdated: now }
   return cx.writer.mergePatch(kube.Subscriptions, metadata, { status: next }, 'status')
 }
 
@@ -378,39 +378,20 @@ const relapses: Readonly<Record<string, { from: number; to: number; says: string
 function shownPhase(
   { clock }: Olm,
   { metadata, spec, status }: kube.InstallPlan,
-  firstShown: Map<string, number>,
+  { firstShown }: Memory,
 ): { phase: string; again: number } {
   const phase = status?.phase ?? ''
-  const relapse = relapses[phase]
-  if (relapse === undefined || (phase === 'Installing' && spec?.approval !== 'Manual'))
+  const { from, to, says } = relapses[phase] ?? { from: 0, to: 0, says: '' }
+  if (says === '' || (phase === 'Installing' && spec?.approval !== 'Manual'))
     return { phase, again: Infinity }
   const key = `${metadata.uid ?? ''}/${phase}`
   const now = clock.now().getTime()
   const since = firstShown.get(key) ?? now
   firstShown.set(key, since)
   const passed = now - since
-  if (passed < relapse.from) return { phase, again: relapse.from - passed }
-  return passed < relapse.to
-    ? { phase: relapse.says, again: relapse.to - passed }
-    : { phase, again: Infinity }
+  if (passed < from) return { phase, again: from - passed }
+  return passed < to ? { phase: says, again: to - passed } : { phase, again: Infinity }
 }
-
-const planConditions = (plan: kube.InstallPlan | undefined, isMissing: boolean, phase: string): Said => ({
-  InstallPlanMissing: isMissing ? { status: 'True', reason: 'ReferencedInstallPlanNotFound' } : undefined,
-  InstallPlanPending: plan && pendingSaid(phase),
-  InstallPlanFailed: plan && phase === 'Failed' ? failedSaid(plan) : undefined,
-})
-
-function pendingSaid(phase: string): Said[string] {
-  if (phase === 'Complete' || phase === 'Failed') return undefined
-  return { status: 'True', reason: phase === '' ? 'InstallPlanNotYetReconciled' : phase }
-}
-
-const failedSaid = ({ status: { message } = {} }: kube.InstallPlan): Said[string] => ({
-  status: 'True',
-  reason: 'InstallComponentFailed',
-  ...(message !== undefined && { message }),
-})
 
 /** It looks for the catalog's pod alone: one that does not answer is healthy to it (olm-real 6). */
 function catalogHealth(source: kube.CatalogSource | undefined): {
@@ -435,13 +416,13 @@ const allHealthy = {
 } as const
 
 /** What the resolver makes of a namespace, of all its Subscriptions at once (ocp 2.3). */
-type Resolution =
-  | { is: 'updates'; releases: readonly { subscription: kube.Subscription; release: Release }[] }
-  | { is: 'unsatisfiable'; why: string }
+type Resolution = { is: 'updates'; updates: readonly Update[] } | { is: 'unsatisfiable'; why: string }
 
 /** Each Subscription's next release, by what the catalog shows on this minor of the platform. One that has none holds up no other. */
-function resolve(shape: OlmShape, snapshot: NamespaceSnapshot, minor: string | undefined): Resolution {
-  const releases: { subscription: kube.Subscription; release: Release }[] = []
+function resolve({ shape, faults }: Olm, snapshot: NamespaceSnapshot, minor: string | undefined): Resolution {
+  const { resolutionFailed } = faults.on
+  if (resolutionFailed !== undefined) return { is: 'unsatisfiable', why: resolutionFailed }
+  const updates: Update[] = []
   for (const subscription of snapshot.subscriptions) {
     const entries = entriesFor(shape, subscription, minor)
     if (typeof entries === 'string') return { is: 'unsatisfiable', why: entries }
@@ -451,10 +432,12 @@ function resolve(shape: OlmShape, snapshot: NamespaceSnapshot, minor: string | u
       strayOf(shape, snapshot, subscription)
     if (stray !== undefined) return { is: 'unsatisfiable', why: notReferenced(subscription, stray) }
     const entry = nextFor(shape, snapshot, subscription, entries)
-    if (entry !== undefined)
-      releases.push({ subscription, release: releaseFor(snapshot, subscription, entry) })
+    const replaces = subscription.status?.installedCSV
+    const { namespace } = snapshot
+    const release = { package: subscription.spec?.name ?? '', namespace, replaces }
+    if (entry !== undefined) updates.push({ subscription, release: { ...release, entry } })
   }
-  return { is: 'updates', releases }
+  return { is: 'updates', updates }
 }
 
 function entriesFor(shape: OlmShape, subscription: kube.Subscription, minor: string | undefined) {
@@ -462,15 +445,6 @@ function entriesFor(shape: OlmShape, subscription: kube.Subscription, minor: str
   const found = contentOf(shape, minor).find((one) => one.package === name)
   const entries = found?.channels.find((one) => one.name === channel)?.entries
   return entries ?? nothingIn(subscription, found !== undefined)
-}
-
-function releaseFor(
-  { namespace }: NamespaceSnapshot,
-  { spec, status }: kube.Subscription,
-  entry: EntryShape,
-): Release {
-  const replaces = status?.installedCSV
-  return { package: spec?.name ?? '', entry, namespace, ...(replaces !== undefined && { replaces }) }
 }
 
 function nextFor(
