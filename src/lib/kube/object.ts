@@ -50,11 +50,17 @@ export interface Condition {
   lastProbeTime?: string | null
 }
 
+/** Members that are a text, where they are there at all. */
+export type Texts<Name extends string> = { [N in Name]?: string }
+export type Numbers<Name extends string> = { [N in Name]?: number }
+
+export interface Conditions {
+  conditions?: Condition[]
+}
+
 /** The condition of that type, if the object has it. Absent and `Unknown` are different answers. */
-export const condition = (
-  of: { status?: { conditions?: Condition[] } },
-  type: string,
-): Condition | undefined => of.status?.conditions?.find((c) => c.type === type)
+export const condition = (of: { status?: Conditions }, type: string): Condition | undefined =>
+  of.status?.conditions?.find((c) => c.type === type)
 
 /** Whether whoever acts on it has seen its spec as it is now. */
 export function isObserved(of: { metadata: Metadata; status?: { observedGeneration?: number } }): boolean {

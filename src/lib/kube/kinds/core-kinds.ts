@@ -1,25 +1,33 @@
-import { type Condition, type KubeObject, clusterKind, namespacedKind } from '../object.ts'
+import {
+  type Conditions,
+  type KubeObject,
+  type Numbers,
+  type Texts,
+  clusterKind,
+  namespacedKind,
+} from '../object.ts'
 import type { LabelSelector } from '../selectors.ts'
 
 export interface Node extends KubeObject {
-  spec?: {
-    unschedulable?: boolean
-    taints?: { key: string; value?: string; effect: string; timeAdded?: string }[]
-  }
-  status?: {
-    conditions?: Condition[]
+  spec?: { unschedulable?: boolean; taints?: Taint[] }
+  status?: Conditions & {
     capacity?: Record<string, string>
     allocatable?: Record<string, string>
     addresses?: { type: string; address: string }[]
-    nodeInfo?: {
-      kubeletVersion?: string
-      containerRuntimeVersion?: string
-      architecture?: string
-      osImage?: string
-      kernelVersion?: string
-    }
+    nodeInfo?: Texts<
+      'kubeletVersion' | 'containerRuntimeVersion' | 'architecture' | 'osImage' | 'kernelVersion'
+    >
   }
 }
+
+/** Of a node. */
+export interface Taint extends Texts<'value' | 'timeAdded'> {
+  key: string
+  effect: string
+}
+
+/** What a pod puts up with. */
+export type Toleration = Texts<'key' | 'operator' | 'value' | 'effect'>
 
 export interface ConfigMap extends KubeObject {
   data?: Record<string, string>
@@ -37,16 +45,13 @@ export interface Namespace extends KubeObject {
   status?: { phase?: string }
 }
 
-export interface Event extends KubeObject {
-  type?: string
-  reason?: string
-  message?: string
+export interface Event extends KubeObject, Texts<'type' | 'reason' | 'message'> {
   count?: number
   firstTimestamp?: string | null
   lastTimestamp?: string | null
   eventTime?: string | null
-  involvedObject?: { apiVersion?: string; kind?: string; namespace?: string; name?: string; uid?: string }
-  source?: { component?: string; host?: string }
+  involvedObject?: Texts<'apiVersion' | 'kind' | 'namespace' | 'name' | 'uid'>
+  source?: Texts<'component' | 'host'>
 }
 
 export interface Lease extends KubeObject {
@@ -61,33 +66,14 @@ export interface Lease extends KubeObject {
 }
 
 export interface PodDisruptionBudget extends KubeObject {
-  spec?: {
-    minAvailable?: number | string
-    maxUnavailable?: number | string
-    selector?: LabelSelector
-  }
-  status?: {
-    disruptionsAllowed?: number
-    currentHealthy?: number
-    desiredHealthy?: number
-    expectedPods?: number
-    conditions?: Condition[]
-  }
+  spec?: { minAvailable?: number | string; maxUnavailable?: number | string; selector?: LabelSelector }
+  status?: Conditions & Numbers<'disruptionsAllowed' | 'currentHealthy' | 'desiredHealthy' | 'expectedPods'>
 }
-
-export const Nodes = clusterKind<Node>('v1', 'Node')
-export const ConfigMaps = namespacedKind<ConfigMap>('v1', 'ConfigMap')
-export const Secrets = namespacedKind<Secret>('v1', 'Secret')
-export const Namespaces = clusterKind<Namespace>('v1', 'Namespace')
-export const Events = namespacedKind<Event>('v1', 'Event')
-export const Leases = namespacedKind<Lease>('coordination.k8s.io/v1', 'Lease')
-export const PodDisruptionBudgets = namespacedKind<PodDisruptionBudget>('policy/v1', 'PodDisruptionBudget')
 
 export interface PersistentVolumeClaim extends KubeObject {
   spec?: { volumeName?: string }
   status?: { phase?: string }
 }
-export const PersistentVolumeClaims = namespacedKind<PersistentVolumeClaim>('v1', 'PersistentVolumeClaim')
 
 interface Requirement {
   key: string
@@ -103,35 +89,31 @@ interface PersistentVolume extends KubeObject {
     }
   }
 }
-export const PersistentVolumes = clusterKind<PersistentVolume>('v1', 'PersistentVolume')
 
 export interface ResourceQuota extends KubeObject {
   status?: { hard?: Record<string, string>; used?: Record<string, string> }
 }
 
-export const ResourceQuotas = namespacedKind<ResourceQuota>('v1', 'ResourceQuota')
+interface Endpoint {
+  addresses?: string[]
+  conditions?: { ready?: boolean; serving?: boolean; terminating?: boolean }
+  targetRef?: Texts<'kind' | 'name' | 'uid'>
+}
 
 export interface EndpointSlice extends KubeObject {
   addressType?: string
   /** A real server says null where there are none. */
-  endpoints?:
-    | {
-        addresses?: string[]
-        conditions?: { ready?: boolean; serving?: boolean; terminating?: boolean }
-        targetRef?: { kind?: string; name?: string; uid?: string }
-      }[]
-    | null
+  endpoints?: Endpoint[] | null
 }
 
+export const Nodes = clusterKind<Node>('v1', 'Node')
+export const ConfigMaps = namespacedKind<ConfigMap>('v1', 'ConfigMap')
+export const Secrets = namespacedKind<Secret>('v1', 'Secret')
+export const Namespaces = clusterKind<Namespace>('v1', 'Namespace')
+export const Events = namespacedKind<Event>('v1', 'Event')
+export const Leases = namespacedKind<Lease>('coordination.k8s.io/v1', 'Lease')
+export const PodDisruptionBudgets = namespacedKind<PodDisruptionBudget>('policy/v1', 'PodDisruptionBudget')
+export const PersistentVolumeClaims = namespacedKind<PersistentVolumeClaim>('v1', 'PersistentVolumeClaim')
+export const PersistentVolumes = clusterKind<PersistentVolume>('v1', 'PersistentVolume')
+export const ResourceQuotas = namespacedKind<ResourceQuota>('v1', 'ResourceQuota')
 export const EndpointSlices = namespacedKind<EndpointSlice>('discovery.k8s.io/v1', 'EndpointSlice')
-
-/** A taint of a node. */
-export type Taint = NonNullable<NonNullable<Node['spec']>['taints']>[number]
-
-/** What a pod puts up with. */
-export interface Toleration {
-  key?: string
-  operator?: string
-  value?: string
-  effect?: string
-}

@@ -1,14 +1,10 @@
-import { type Condition, type KubeObject, clusterKind, namespacedKind } from '../object.ts'
+import { type Conditions, type KubeObject, type Texts, clusterKind, namespacedKind } from '../object.ts'
 
 export interface CustomResourceDefinition extends KubeObject {
   spec?: {
     group?: string
-    names?: {
-      plural?: string
-      singular?: string
-      kind?: string
+    names?: Texts<'plural' | 'singular' | 'kind' | 'listKind'> & {
       shortNames?: string[]
-      listKind?: string
       categories?: string[]
     }
     scope?: string
@@ -21,17 +17,14 @@ export interface CustomResourceDefinition extends KubeObject {
       subresources?: Record<string, unknown>
     }[]
   }
-  status?: { conditions?: Condition[]; storedVersions?: string[] }
+  status?: Conditions & { storedVersions?: string[] }
 }
 
 export interface ApiService extends KubeObject {
-  spec?: {
-    group?: string
-    version?: string
+  spec?: Texts<'group' | 'version' | 'caBundle'> & {
     service?: { namespace?: string; name?: string; port?: number } | null
-    caBundle?: string
   }
-  status?: { conditions?: Condition[] }
+  status?: Conditions
 }
 
 export interface WebhookConfiguration extends KubeObject {
@@ -47,7 +40,7 @@ export interface Webhook {
     service?: { namespace: string; name: string; path?: string; port?: number }
     caBundle?: string
   }
-  rules?: { apiGroups?: string[]; apiVersions?: string[]; operations?: string[]; resources?: string[] }[]
+  rules?: { [List in 'apiGroups' | 'apiVersions' | 'operations' | 'resources']?: string[] }[]
 }
 
 export interface PolicyRule {
@@ -67,7 +60,17 @@ export interface RoleBinding extends KubeObject {
   subjects?: { kind: string; name: string; namespace?: string; apiGroup?: string }[]
 }
 
-const admission = 'admissionregistration.k8s.io/v1'
+export interface ServiceAccount extends KubeObject {
+  automountServiceAccountToken?: boolean
+}
+
+/** A network beside that of the pods, for Multus; its config is JSON of the Container Network Interface. */
+export interface NetworkAttachmentDefinition extends KubeObject {
+  spec?: { config?: string }
+}
+
+const webhooks = (kind: 'Validating' | 'Mutating') =>
+  clusterKind<WebhookConfiguration>('admissionregistration.k8s.io/v1', `${kind}WebhookConfiguration`)
 const rbac = 'rbac.authorization.k8s.io/v1'
 
 export const CustomResourceDefinitions = clusterKind<CustomResourceDefinition>(
@@ -75,27 +78,14 @@ export const CustomResourceDefinitions = clusterKind<CustomResourceDefinition>(
   'CustomResourceDefinition',
 )
 export const ApiServices = clusterKind<ApiService>('apiregistration.k8s.io/v1', 'APIService')
-export const ValidatingWebhooks = clusterKind<WebhookConfiguration>(
-  admission,
-  'ValidatingWebhookConfiguration',
-)
-export const MutatingWebhooks = clusterKind<WebhookConfiguration>(admission, 'MutatingWebhookConfiguration')
+export const ValidatingWebhooks = webhooks('Validating')
+export const MutatingWebhooks = webhooks('Mutating')
 export const ClusterRoles = clusterKind<Role>(rbac, 'ClusterRole')
 export const ClusterRoleBindings = clusterKind<RoleBinding>(rbac, 'ClusterRoleBinding')
 export const Roles = namespacedKind<Role>(rbac, 'Role')
 export const RoleBindings = namespacedKind<RoleBinding>(rbac, 'RoleBinding')
-export interface ServiceAccount extends KubeObject {
-  automountServiceAccountToken?: boolean
-}
-
 export const ServiceAccounts = namespacedKind<ServiceAccount>('v1', 'ServiceAccount')
 export const PriorityClasses = clusterKind('scheduling.k8s.io/v1', 'PriorityClass', 'priorityclasses')
-
-/** A network beside that of the pods, for Multus; its config is JSON of the Container Network Interface. */
-export interface NetworkAttachmentDefinition extends KubeObject {
-  spec?: { config?: string }
-}
-
 export const NetworkAttachmentDefinitions = namespacedKind<NetworkAttachmentDefinition>(
   'k8s.cni.cncf.io/v1',
   'NetworkAttachmentDefinition',

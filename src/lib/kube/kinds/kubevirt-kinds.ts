@@ -1,11 +1,15 @@
-import { type Condition, type Kind, type KubeObject, clusterKind, namespacedKind } from '../object.ts'
+import {
+  type Conditions,
+  type Kind,
+  type KubeObject,
+  type Texts,
+  clusterKind,
+  namespacedKind,
+} from '../object.ts'
 
 /** facts/kubevirt.md 1.1–1.4. `*DeploymentConfig` are JSON strings. */
 export interface KubeVirt extends KubeObject {
-  spec?: {
-    imageTag?: string
-    imageRegistry?: string
-    imagePullPolicy?: string
+  spec?: Texts<'imageTag' | 'imageRegistry' | 'imagePullPolicy' | 'productVersion' | 'productName'> & {
     imagePullSecrets?: { name?: string }[]
     workloadUpdateStrategy?: {
       workloadUpdateMethods?: string[] | null
@@ -18,28 +22,18 @@ export interface KubeVirt extends KubeObject {
       flags?: unknown
     }
     infra?: { nodePlacement?: Record<string, unknown>; replicas?: number }
-    productVersion?: string
-    productName?: string
   }
-  status?: {
-    phase?: string
-    conditions?: Condition[]
-    operatorVersion?: string
-    targetKubeVirtRegistry?: string
-    targetKubeVirtVersion?: string
-    targetDeploymentConfig?: string
-    targetDeploymentID?: string
-    observedKubeVirtRegistry?: string
-    observedKubeVirtVersion?: string
-    observedDeploymentConfig?: string
-    observedDeploymentID?: string
-    observedGeneration?: number
-    outdatedVirtualMachineInstanceWorkloads?: number
-    defaultArchitecture?: string
-    /** What virt-operator wrote itself, and the generation that its write left behind (since v0.41). */
-    generations?: GenerationStatus[]
-  }
+  status?: Conditions &
+    Texts<'phase' | 'operatorVersion' | 'defaultArchitecture' | Deployed<'target'> | Deployed<'observed'>> & {
+      observedGeneration?: number
+      outdatedVirtualMachineInstanceWorkloads?: number
+      /** What virt-operator wrote itself, and the generation that its write left behind (since v0.41). */
+      generations?: GenerationStatus[]
+    }
 }
+
+type Deployed<Which extends string> =
+  `${Which}${'KubeVirtRegistry' | 'KubeVirtVersion' | 'DeploymentConfig' | 'DeploymentID'}`
 
 /** An object that virt-operator manages, in its own words. */
 interface GenerationStatus {
@@ -50,19 +44,16 @@ interface GenerationStatus {
   lastGeneration: number
 }
 
-export const KubeVirts = namespacedKind<KubeVirt>('kubevirt.io/v1', 'KubeVirt')
-
 export interface VirtualMachine extends KubeObject {
   spec?: {
     running?: boolean
     runStrategy?: string
     template?: { metadata?: Record<string, unknown>; spec?: InstanceSpec }
   }
-  status?: {
+  status?: Conditions & {
     printableStatus?: string
     ready?: boolean
     created?: boolean
-    conditions?: Condition[]
     /** A start, stop or restart that somebody asked for; taken out once it was carried out. */
     stateChangeRequests?: { action: 'Start' | 'Stop' }[] | null
   }
@@ -76,21 +67,23 @@ interface InstanceSpec {
   networks?: Record<string, unknown>[]
 }
 
+interface Phases extends Conditions {
+  phase?: string
+  phaseTransitionTimestamps?: Texts<'phase' | 'phaseTransitionTimestamp'>[]
+  migrationState?: MigrationState
+}
+
 /** Has no status subresource. */
 export interface VirtualMachineInstance extends KubeObject {
   spec?: InstanceSpec
-  status?: {
-    phase?: string
+  status?: Phases & {
     nodeName?: string
-    conditions?: Condition[]
-    phaseTransitionTimestamps?: { phase?: string; phaseTransitionTimestamp?: string }[]
     launcherContainerImageVersion?: string
     /** The ControllerRevision with the spec of its VM when it was started. */
     virtualMachineRevisionName?: string
     evacuationNodeName?: string
     activePods?: Record<string, string>
     migrationMethod?: string
-    migrationState?: MigrationState
     fsFreezeStatus?: string
     /** Volumes that a storage migration moves to other claims. */
     migratedVolumes?: { volumeName?: string }[]
@@ -99,43 +92,21 @@ export interface VirtualMachineInstance extends KubeObject {
 }
 
 /** Describes the last migration, which may be over. */
-export interface MigrationState {
+export interface MigrationState extends Texts<
+  'startTimestamp' | 'endTimestamp' | 'sourceNode' | 'targetNode' | 'failureReason' | 'migrationUid' | 'mode'
+> {
   migrationConfiguration?: { completionTimeoutPerGiB?: number }
-  startTimestamp?: string
-  endTimestamp?: string
   /** When the target node saw the guest active there. */
   targetNodeDomainReadyTimestamp?: string
-  sourceNode?: string
-  targetNode?: string
   completed?: boolean
   failed?: boolean
-  failureReason?: string
-  migrationUid?: string
-  mode?: string
 }
 
 export interface VirtualMachineInstanceMigration extends KubeObject {
   /** `sendTo` and `receive`: to and from another cluster. */
   spec?: { vmiName?: string; priority?: string; sendTo?: unknown; receive?: unknown }
-  status?: {
-    phase?: string
-    conditions?: Condition[]
-    migrationState?: MigrationState
-    phaseTransitionTimestamps?: { phase?: string; phaseTransitionTimestamp?: string }[]
-  }
+  status?: Phases
 }
-
-export const VirtualMachines = namespacedKind<VirtualMachine>('kubevirt.io/v1', 'VirtualMachine')
-export const VirtualMachineInstances = namespacedKind<VirtualMachineInstance>(
-  'kubevirt.io/v1',
-  'VirtualMachineInstance',
-)
-export const VirtualMachineInstanceMigrations = namespacedKind<VirtualMachineInstanceMigration>(
-  'kubevirt.io/v1',
-  'VirtualMachineInstanceMigration',
-)
-/** Keep instances without a VM at a number, as ReplicaSets keep pods; an HPA scales them through their subresource. */
-export const InstanceReplicaSets = namespacedKind('kubevirt.io/v1', 'VirtualMachineInstanceReplicaSet')
 
 /** Overrides the cluster's migration settings for the VMIs that it selects (facts 1.3). Its selectors are plain labels. */
 export interface MigrationPolicy extends KubeObject {
@@ -152,34 +123,39 @@ export interface MigrationPolicy extends KubeObject {
   }
 }
 
-export const MigrationPolicies = clusterKind<MigrationPolicy>(
-  'migrations.kubevirt.io/v1alpha1',
-  'MigrationPolicy',
-  'migrationpolicies',
-)
-
 /** What moves or copies the disks of VMs. */
 export interface DataJob extends KubeObject {
   /** The VM, for all but DataVolumes. */
-  spec?: {
-    source?: { kind?: string; name?: string }
-    target?: { kind?: string; name?: string }
-  }
-  status?: {
+  spec?: { source?: Texts<'kind' | 'name'>; target?: Texts<'kind' | 'name'> }
+  status?: Conditions & {
     phase?: string
     /** VirtualMachineRestore. */
     complete?: boolean
     /** VirtualMachineSnapshot. */
     readyToUse?: boolean
-    conditions?: Condition[]
   }
 }
 
-const job = (apiVersion: string, kind: string): Kind<DataJob> => namespacedKind(apiVersion, kind)
+const kubevirt = <T extends KubeObject>(kind: string): Kind<T> => namespacedKind('kubevirt.io/v1', kind)
+const job = (group: string, kind: string, version = 'v1beta1'): Kind<DataJob> =>
+  namespacedKind(`${group}.kubevirt.io/${version}`, kind)
 
-export const VirtualMachineSnapshots = job('snapshot.kubevirt.io/v1beta1', 'VirtualMachineSnapshot')
-export const VirtualMachineRestores = job('snapshot.kubevirt.io/v1beta1', 'VirtualMachineRestore')
-export const VirtualMachineClones = job('clone.kubevirt.io/v1beta1', 'VirtualMachineClone')
-export const VirtualMachineExports = job('export.kubevirt.io/v1beta1', 'VirtualMachineExport')
-export const VirtualMachineBackups = job('backup.kubevirt.io/v1alpha1', 'VirtualMachineBackup')
-export const DataVolumes = job('cdi.kubevirt.io/v1beta1', 'DataVolume')
+export const KubeVirts = kubevirt<KubeVirt>('KubeVirt')
+export const VirtualMachines = kubevirt<VirtualMachine>('VirtualMachine')
+export const VirtualMachineInstances = kubevirt<VirtualMachineInstance>('VirtualMachineInstance')
+export const VirtualMachineInstanceMigrations = kubevirt<VirtualMachineInstanceMigration>(
+  'VirtualMachineInstanceMigration',
+)
+/** Keep instances without a VM at a number, as ReplicaSets keep pods; an HPA scales them through their subresource. */
+export const InstanceReplicaSets = kubevirt('VirtualMachineInstanceReplicaSet')
+export const MigrationPolicies = clusterKind<MigrationPolicy>(
+  'migrations.kubevirt.io/v1alpha1',
+  'MigrationPolicy',
+  'migrationpolicies',
+)
+export const VirtualMachineSnapshots = job('snapshot', 'VirtualMachineSnapshot')
+export const VirtualMachineRestores = job('snapshot', 'VirtualMachineRestore')
+export const VirtualMachineClones = job('clone', 'VirtualMachineClone')
+export const VirtualMachineExports = job('export', 'VirtualMachineExport')
+export const VirtualMachineBackups = job('backup', 'VirtualMachineBackup', 'v1alpha1')
+export const DataVolumes = job('cdi', 'DataVolume')

@@ -1,14 +1,17 @@
-import { type Condition, type KubeObject, clusterKind, namespacedKind } from '../object.ts'
+import {
+  type Conditions,
+  type KubeObject,
+  type Numbers,
+  type Texts,
+  clusterKind,
+  namespacedKind,
+} from '../object.ts'
+import type { LabelSelector } from '../selectors.ts'
 
 /** Which release a cluster runs and is asked for (ocp 3.1): one object, `version`. */
 export interface ClusterVersion extends KubeObject {
-  spec?: {
-    channel?: string
-    upstream?: string
-    desiredUpdate?: DesiredUpdate | null
-    overrides?: unknown[]
-  }
-  status?: {
+  spec?: Texts<'channel' | 'upstream'> & { desiredUpdate?: DesiredUpdate | null; overrides?: unknown[] }
+  status?: Conditions & {
     desired?: PlatformRelease
     /** The newest first. */
     history?: UpdateHistory[]
@@ -16,49 +19,35 @@ export interface ClusterVersion extends KubeObject {
     versionHash?: string
     /** Null: none, where RetrievedUpdates is True; else not retrieved. */
     availableUpdates?: PlatformRelease[] | null
-    conditionalUpdates?: {
+    conditionalUpdates?: (Conditions & {
       release?: PlatformRelease
-      risks?: { name?: string; message?: string; url?: string; matchingRules?: { type?: string }[] }[]
-      conditions?: Condition[]
-    }[]
-    conditions?: Condition[]
+      risks?: (Texts<'name' | 'message' | 'url'> & { matchingRules?: { type?: string }[] })[]
+    })[]
   }
 }
 
-export interface DesiredUpdate {
-  architecture?: string
-  version?: string
-  image?: string
+interface DesiredUpdate extends Texts<'architecture' | 'version' | 'image'> {
   force?: boolean
 }
 
-export interface PlatformRelease {
-  /** `Multi` for a release of all architectures; empty for one of a single one. */
-  architecture?: string
-  version?: string
-  image?: string
+/** `architecture`: `Multi` for a release of all architectures; empty for one of a single one. */
+export interface PlatformRelease extends Texts<'architecture' | 'version' | 'image'> {
   channels?: string[]
 }
 
-export interface UpdateHistory {
+export interface UpdateHistory extends Texts<'version' | 'image' | 'startedTime'> {
   state?: 'Completed' | 'Partial'
-  version?: string
-  image?: string
-  startedTime?: string
   completionTime?: string | null
   verified?: boolean
 }
 
 export interface ClusterOperator extends KubeObject {
-  status?: {
-    versions?: { name?: string; version?: string }[]
-    conditions?: Condition[]
-  }
+  status?: Conditions & { versions?: Texts<'name' | 'version'>[] }
 }
 
 /** What the operator of kube-apiserver says in detail, `KubeletMinorVersionUpgradeable` among it; its ClusterOperator has the sums (ocp 3.4). */
 interface KubeApiServer extends KubeObject {
-  status?: { conditions?: Condition[] }
+  status?: Conditions
 }
 
 /** Of what a cluster's nodes and control plane are (`cluster`). */
@@ -80,24 +69,17 @@ export interface MachineConfigPool extends KubeObject {
   spec?: {
     paused?: boolean
     maxUnavailable?: number | string
-    configuration?: { name?: string; source?: { apiVersion?: string; kind?: string; name?: string }[] }
-    machineConfigSelector?: {
-      matchLabels?: Record<string, string>
-      matchExpressions?: { key: string; operator: string; values?: string[] }[]
-    }
+    configuration?: { name?: string; source?: Texts<'apiVersion' | 'kind' | 'name'>[] }
+    machineConfigSelector?: LabelSelector
     nodeSelector?: { matchLabels?: Record<string, string>; matchExpressions?: unknown[] }
   }
-  status?: {
-    observedGeneration?: number
-    configuration?: { name?: string }
-    machineCount?: number
-    updatedMachineCount?: number
-    readyMachineCount?: number
-    unavailableMachineCount?: number
-    degradedMachineCount?: number
-    conditions?: Condition[]
-    certExpirys?: { bundle?: string; subject?: string; expiry?: string }[]
-  }
+  status?: Conditions &
+    Numbers<
+      'observedGeneration' | `${'m' | `${'updated' | 'ready' | 'unavailable' | 'degraded'}M`}achineCount`
+    > & {
+      configuration?: { name?: string }
+      certExpirys?: Texts<'bundle' | 'subject' | 'expiry'>[]
+    }
 }
 
 /** A source, or what a pool's sources were rendered to. */
@@ -108,7 +90,7 @@ export interface MachineConfig extends KubeObject {
 /** Watches machines of a node group and replaces unhealthy ones, unless it is paused by annotation (night E7). */
 export interface MachineHealthCheck extends KubeObject {
   spec?: { maxUnhealthy?: number | string; selector?: { matchLabels?: Record<string, string> } }
-  status?: { expectedMachines?: number; currentHealthy?: number; remediationsAllowed?: number }
+  status?: Numbers<'expectedMachines' | 'currentHealthy' | 'remediationsAllowed'>
 }
 
 export interface NodeHealthCheck extends KubeObject {
@@ -117,12 +99,12 @@ export interface NodeHealthCheck extends KubeObject {
     minHealthy?: number | string
     selector?: { matchLabels?: Record<string, string> }
   }
-  status?: { phase?: string; reason?: string; observedNodes?: number; healthyNodes?: number }
+  status?: Texts<'phase' | 'reason'> & Numbers<'observedNodes' | 'healthyNodes'>
 }
 
 /** A node that was taken out of service by hand (ocp 6). */
 export interface NodeMaintenance extends KubeObject {
-  spec?: { nodeName?: string; reason?: string }
+  spec?: Texts<'nodeName' | 'reason'>
 }
 
 /** How often a resource was asked for, named `flowschemas.v1beta3.flowcontrol.apiserver.k8s.io`. */
@@ -135,51 +117,10 @@ interface ApiRequestCount extends KubeObject {
   }
 }
 
-const config = 'config.openshift.io/v1'
-const machineConfiguration = 'machineconfiguration.openshift.io/v1'
-
-export const ClusterVersions = clusterKind<ClusterVersion>(config, 'ClusterVersion')
-
-export const ClusterOperators = clusterKind<ClusterOperator>(config, 'ClusterOperator')
-
-export const KubeApiServers = clusterKind<KubeApiServer>('operator.openshift.io/v1', 'KubeAPIServer')
-
-export const Infrastructures = clusterKind<Infrastructure>(config, 'Infrastructure')
-
-export const MachineConfigPools = clusterKind<MachineConfigPool>(machineConfiguration, 'MachineConfigPool')
-
-export const MachineConfigs = clusterKind<MachineConfig>(machineConfiguration, 'MachineConfig')
-
-export const MachineHealthChecks = namespacedKind<MachineHealthCheck>(
-  'machine.openshift.io/v1beta1',
-  'MachineHealthCheck',
-)
-
-export const NodeHealthChecks = clusterKind<NodeHealthCheck>(
-  'remediation.medik8s.io/v1alpha1',
-  'NodeHealthCheck',
-)
-
-export const NodeMaintenances = clusterKind<NodeMaintenance>(
-  'nodemaintenance.medik8s.io/v1beta1',
-  'NodeMaintenance',
-)
-
-/** As OpenShift Virtualization brought it along until 4.10. */
-export const OldNodeMaintenances = clusterKind<NodeMaintenance>(
-  'nodemaintenance.kubevirt.io/v1beta1',
-  'NodeMaintenance',
-)
-
-export const ApiRequestCounts = clusterKind<ApiRequestCount>('apiserver.openshift.io/v1', 'APIRequestCount')
-
 /** The Descheduler operator's resource. */
 interface KubeDescheduler extends KubeObject {
-  spec?: { mode?: string; managementState?: string }
+  spec?: Texts<'mode' | 'managementState'>
 }
-
-export const KubeDeschedulers = namespacedKind<KubeDescheduler>('operator.openshift.io/v1', 'KubeDescheduler')
-export const ClusterApiMachineHealthChecks = namespacedKind('cluster.x-k8s.io/v1beta1', 'MachineHealthCheck')
 
 /** Where the cluster's Routes are (`cluster`). */
 interface Ingress extends KubeObject {
@@ -187,11 +128,36 @@ interface Ingress extends KubeObject {
 }
 
 export interface Route extends KubeObject {
-  spec?: { host?: string; to?: { kind?: string; name?: string }; alternateBackends?: unknown[] }
+  spec?: { host?: string; to?: Texts<'kind' | 'name'>; alternateBackends?: unknown[] }
   /** What each router made of it. */
-  status?: { ingress?: { host?: string; conditions?: Condition[] }[] }
+  status?: { ingress?: (Conditions & { host?: string })[] }
 }
 
-export const Ingresses = clusterKind<Ingress>(config, 'Ingress', 'ingresses')
+const config = 'config.openshift.io/v1'
+const machineConfiguration = 'machineconfiguration.openshift.io/v1'
+const operator = 'operator.openshift.io/v1'
+const maintenance = (group: string) =>
+  clusterKind<NodeMaintenance>(`nodemaintenance.${group}/v1beta1`, 'NodeMaintenance')
 
+export const ClusterVersions = clusterKind<ClusterVersion>(config, 'ClusterVersion')
+export const ClusterOperators = clusterKind<ClusterOperator>(config, 'ClusterOperator')
+export const KubeApiServers = clusterKind<KubeApiServer>(operator, 'KubeAPIServer')
+export const Infrastructures = clusterKind<Infrastructure>(config, 'Infrastructure')
+export const MachineConfigPools = clusterKind<MachineConfigPool>(machineConfiguration, 'MachineConfigPool')
+export const MachineConfigs = clusterKind<MachineConfig>(machineConfiguration, 'MachineConfig')
+export const MachineHealthChecks = namespacedKind<MachineHealthCheck>(
+  'machine.openshift.io/v1beta1',
+  'MachineHealthCheck',
+)
+export const NodeHealthChecks = clusterKind<NodeHealthCheck>(
+  'remediation.medik8s.io/v1alpha1',
+  'NodeHealthCheck',
+)
+export const NodeMaintenances = maintenance('medik8s.io')
+/** As OpenShift Virtualization brought it along until 4.10. */
+export const OldNodeMaintenances = maintenance('kubevirt.io')
+export const ApiRequestCounts = clusterKind<ApiRequestCount>('apiserver.openshift.io/v1', 'APIRequestCount')
+export const KubeDeschedulers = namespacedKind<KubeDescheduler>(operator, 'KubeDescheduler')
+export const ClusterApiMachineHealthChecks = namespacedKind('cluster.x-k8s.io/v1beta1', 'MachineHealthCheck')
+export const Ingresses = clusterKind<Ingress>(config, 'Ingress', 'ingresses')
 export const Routes = namespacedKind<Route>('route.openshift.io/v1', 'Route')

@@ -1,34 +1,27 @@
-import { type Condition, type KubeObject, clusterKind, namespacedKind } from '../object.ts'
+import {
+  type Condition,
+  type Conditions,
+  type Kind,
+  type KubeObject,
+  type Texts,
+  clusterKind,
+  namespacedKind,
+} from '../object.ts'
 import type { PolicyRule } from './extension-kinds.ts'
 
-/** Kinds of the Operator Lifecycle Manager, generation 0 (ocp 2). */
-const group = 'operators.coreos.com'
-
-/** What OLM keeps installed and from which channel (ocp 2.1). Found by its package, `spec.name`, never by its own name. */
+/** What OLM keeps installed and from which channel (ocp 2.1). Found by its package, `spec.name`, never by its own name; `source` is the CatalogSource. */
 export interface Subscription extends KubeObject {
-  spec?: {
-    /** The package. */
-    name?: string
-    channel?: string
-    /** The CatalogSource. */
-    source?: string
-    sourceNamespace?: string
-    startingCSV?: string
+  spec?: Texts<'name' | 'channel' | 'source' | 'sourceNamespace' | 'startingCSV'> & {
     installPlanApproval?: 'Automatic' | 'Manual'
   }
-  status?: {
-    currentCSV?: string
-    installedCSV?: string
-    installPlanRef?: { apiVersion?: string; kind?: string; name?: string; namespace?: string; uid?: string }
-    installPlanGeneration?: number
-    /** `UpgradePending`, `AtLatestKnown`, `UpgradeFailed`, ``. */
-    state?: string
-    conditions?: Condition[]
-    catalogHealth?: {
-      healthy?: boolean
-    }[]
-    lastUpdated?: string
-  }
+  status?: Conditions &
+    Texts<'currentCSV' | 'installedCSV' | 'lastUpdated'> & {
+      installPlanRef?: Texts<'apiVersion' | 'kind' | 'name' | 'namespace' | 'uid'>
+      installPlanGeneration?: number
+      /** `UpgradePending`, `AtLatestKnown`, `UpgradeFailed`, ``. */
+      state?: string
+      catalogHealth?: { healthy?: boolean }[]
+    }
 }
 
 /** What OLM is about to install, and waits for an approval of where that is Manual (ocp 2.2). */
@@ -39,15 +32,13 @@ export interface InstallPlan extends KubeObject {
     clusterServiceVersionNames?: string[]
     generation?: number
   }
-  status?: {
+  status?: Texts<'message' | 'startTime'> & {
     /** ``, `Planning`, `RequiresApproval`, `Installing`, `Complete`, `Failed`; the last two are final. */
     phase?: string
     conditions?: (Condition & { lastUpdateTime?: string })[]
     catalogSources?: string[]
     plan?: InstallStep[]
     bundleLookups?: unknown[]
-    message?: string
-    startTime?: string
   }
 }
 
@@ -56,80 +47,59 @@ export interface InstallStep {
   resolving?: string
   /** `Unknown`, `NotPresent`, `Present`, `Created`, `WaitingForApi`, `UnsupportedResource`. */
   status?: string
-  resource?: {
-    version?: string
-    kind?: string
-    name?: string
-    sourceNamespace?: string
-    /** JSON of the object, or of a reference to a ConfigMap that has it. */
-    manifest?: string
-  }
+  /** `manifest`: JSON of the object, or of a reference to a ConfigMap that has it. */
+  resource?: Texts<'version' | 'kind' | 'name' | 'sourceNamespace' | 'manifest'>
 }
+
+type Permissions = { serviceAccountName?: string; rules?: PolicyRule[] }[]
 
 /** A version of an operator as OLM installs it (ocp 2.4). */
 export interface ClusterServiceVersion extends KubeObject {
-  spec?: {
-    version?: string
-    replaces?: string
+  spec?: Texts<'version' | 'replaces' | 'displayName'> & {
     skips?: string[]
-    displayName?: string
     install?: {
       strategy?: string
       spec?: {
         deployments?: { name?: string; spec?: unknown }[]
         /** OLM makes ClusterRoles and bindings of them, of hashed names. */
-        clusterPermissions?: { serviceAccountName?: string; rules?: PolicyRule[] }[]
+        clusterPermissions?: Permissions
         /** Roles and bindings of its own namespace. */
-        permissions?: { serviceAccountName?: string; rules?: PolicyRule[] }[]
+        permissions?: Permissions
       }
     }
-    customresourcedefinitions?: { owned?: { name?: string; kind?: string; version?: string }[] }
+    customresourcedefinitions?: { owned?: Texts<'name' | 'kind' | 'version'>[] }
     /** OLM makes their certificates. */
-    webhookdefinitions?: {
-      type?: string
-      generateName?: string
-      deploymentName?: string
+    webhookdefinitions?: (Texts<'type' | 'generateName' | 'deploymentName' | 'sideEffects'> & {
       admissionReviewVersions?: string[]
-      sideEffects?: string
-    }[]
-    relatedImages?: { name?: string; image?: string }[]
+    })[]
+    relatedImages?: Texts<'name' | 'image'>[]
     installModes?: { type?: string; supported?: boolean }[]
   }
-  status?: {
+  status?: Texts<'reason' | 'message' | 'lastTransitionTime'> & {
     /** ``, `Pending`, `InstallReady`, `Installing`, `Succeeded`, `Failed`, `Unknown`, `Replacing`, `Deleting`. */
     phase?: string
-    reason?: string
-    message?: string
-    lastTransitionTime?: string
-    requirementStatus?: {
-      name?: string
-      status?: string
-      message?: string
-    }[]
+    requirementStatus?: Texts<'name' | 'status' | 'message'>[]
     /** RFC 3339: when OLM made the certificates of its webhooks. */
     certsLastUpdated?: string
     /** The history of its phases, the last 20; no typed conditions. */
-    conditions?: { phase?: string; reason?: string; message?: string; lastTransitionTime?: string }[]
+    conditions?: Texts<'phase' | 'reason' | 'message' | 'lastTransitionTime'>[]
   }
 }
 
 /** Where OLM takes operators from (ocp 2.6). */
 export interface CatalogSource extends KubeObject {
-  spec?: {
-    image?: string
-    displayName?: string
-  }
-  status?: {
-    connectionState?: { lastObservedState?: string; address?: string; lastConnect?: string }
-    reason?: string
-    message?: string
+  spec?: Texts<'image' | 'displayName'>
+  status?: Texts<'reason' | 'message'> & {
+    connectionState?: Texts<'lastObservedState' | 'address' | 'lastConnect'>
   }
 }
 
+type Observed = { conditions?: (Condition & { observedGeneration?: number })[] }
+
 /** Bears the name of its CSV (ocp 1.8, 2.5). */
 export interface OperatorCondition extends KubeObject {
-  spec?: { conditions?: Condition[]; overrides?: Condition[]; deployments?: string[] }
-  status?: { conditions?: (Condition & { observedGeneration?: number })[] }
+  spec?: Conditions & { overrides?: Condition[]; deployments?: string[] }
+  status?: Observed
 }
 
 /** Exactly one in a namespace (ocp 2.6). */
@@ -140,20 +110,14 @@ export interface OperatorGroup extends KubeObject {
 
 /** An aggregated API, without CRD (ocp 2.6); has no edges. */
 export interface PackageManifest extends KubeObject {
-  status?: {
-    catalogSource?: string
-    catalogSourceNamespace?: string
-    packageName?: string
-    defaultChannel?: string
+  status?: Texts<'catalogSource' | 'catalogSourceNamespace' | 'packageName' | 'defaultChannel'> & {
     channels?: PackageChannel[]
   }
 }
 
-export interface PackageChannel {
-  name?: string
-  currentCSV?: string
+export interface PackageChannel extends Texts<'name' | 'currentCSV'> {
   currentCSVDesc?: { version?: string; annotations?: Record<string, string> }
-  entries?: { name?: string; version?: string }[]
+  entries?: Texts<'name' | 'version'>[]
 }
 
 /** OLM v1 (ocp 2.9). */
@@ -161,48 +125,40 @@ export interface ClusterExtension extends KubeObject {
   spec?: { source?: { catalog?: { packageName?: string } } }
 }
 
-export const Subscriptions = namespacedKind<Subscription>(`${group}/v1alpha1`, 'Subscription')
-
-export const InstallPlans = namespacedKind<InstallPlan>(`${group}/v1alpha1`, 'InstallPlan')
-
-export const ClusterServiceVersions = namespacedKind<ClusterServiceVersion>(
-  `${group}/v1alpha1`,
-  'ClusterServiceVersion',
-)
-
-export const CatalogSources = namespacedKind<CatalogSource>(`${group}/v1alpha1`, 'CatalogSource')
-
-export const OperatorConditions = namespacedKind<OperatorCondition>(`${group}/v2`, 'OperatorCondition')
-
-export const OperatorGroups = namespacedKind<OperatorGroup>(`${group}/v1`, 'OperatorGroup')
-
-export const PackageManifests = namespacedKind<PackageManifest>(
-  'packages.operators.coreos.com/v1',
-  'PackageManifest',
-)
-
-export const ClusterExtensions = clusterKind<ClusterExtension>(
-  'olm.operatorframework.io/v1',
-  'ClusterExtension',
-)
-
-/** Copies of CSVs in other namespaces carry it (ocp 2.7). */
-export const copiedFromLabel = 'olm.copiedFrom'
-
 /** v1 keeps below `spec.virtualization` what v1beta1 has at the top of the spec, so that nothing is promised of it here. */
 export interface HyperConverged extends KubeObject {
   spec?: Readonly<Record<string, unknown>>
   /** The same in both versions (ocp 1.5). */
-  status?: {
-    conditions?: (Condition & { observedGeneration?: number })[]
+  status?: Observed & {
     observedGeneration?: number
     /** `operator`: the release whose operands are all there; on a fresh installation at once. */
-    versions?: { name?: string; version?: string }[]
-    relatedObjects?: { apiVersion?: string; kind?: string; name?: string; namespace?: string }[]
+    versions?: Texts<'name' | 'version'>[]
+    relatedObjects?: Texts<'apiVersion' | 'kind' | 'name' | 'namespace'>[]
     systemHealthStatus?: string
     infrastructureHighlyAvailable?: boolean
   }
 }
 
+/** Kinds of the Operator Lifecycle Manager, generation 0 (ocp 2). */
+const olm = <T extends KubeObject>(kind: string, version = 'v1alpha1'): Kind<T> =>
+  namespacedKind(`operators.coreos.com/${version}`, kind)
+
+export const Subscriptions = olm<Subscription>('Subscription')
+export const InstallPlans = olm<InstallPlan>('InstallPlan')
+export const ClusterServiceVersions = olm<ClusterServiceVersion>('ClusterServiceVersion')
+export const CatalogSources = olm<CatalogSource>('CatalogSource')
+export const OperatorConditions = olm<OperatorCondition>('OperatorCondition', 'v2')
+export const OperatorGroups = olm<OperatorGroup>('OperatorGroup', 'v1')
+export const PackageManifests = namespacedKind<PackageManifest>(
+  'packages.operators.coreos.com/v1',
+  'PackageManifest',
+)
+export const ClusterExtensions = clusterKind<ClusterExtension>(
+  'olm.operatorframework.io/v1',
+  'ClusterExtension',
+)
 /** The one that is served by every release; name the version that is stored instead, see `storedHyperConverged`. */
 export const HyperConvergeds = namespacedKind<HyperConverged>('hco.kubevirt.io/v1beta1', 'HyperConverged')
+
+/** Copies of CSVs in other namespaces carry it (ocp 2.7). */
+export const copiedFromLabel = 'olm.copiedFrom'

@@ -1,103 +1,71 @@
-import { type Condition, type KubeObject, type Metadata, namespacedKind } from '../object.ts'
+import {
+  type Conditions,
+  type Kind,
+  type KubeObject,
+  type Metadata,
+  type Numbers,
+  type Texts,
+  namespacedKind,
+} from '../object.ts'
 
-interface LabelSelector {
-  matchLabels?: Record<string, string>
+interface Selecting {
+  selector?: { matchLabels?: Record<string, string> }
+  template?: PodTemplate
 }
 
 export interface Deployment extends KubeObject {
-  spec?: {
-    replicas?: number
-    selector?: LabelSelector
-    template?: PodTemplate
-    strategy?: Record<string, unknown>
-    paused?: boolean
-  }
-  status?: {
-    observedGeneration?: number
-    replicas?: number
-    updatedReplicas?: number
-    readyReplicas?: number
-    availableReplicas?: number
-    conditions?: Condition[]
-  }
+  spec?: Selecting & { replicas?: number; strategy?: Record<string, unknown>; paused?: boolean }
+  status?: Conditions &
+    Numbers<'observedGeneration' | 'replicas' | 'updatedReplicas' | 'readyReplicas' | 'availableReplicas'>
 }
 
 export interface ReplicaSet extends KubeObject {
-  spec?: { replicas?: number; selector?: LabelSelector; template?: PodTemplate }
-  status?: {
-    observedGeneration?: number
-    replicas?: number
-    readyReplicas?: number
-    availableReplicas?: number
-    fullyLabeledReplicas?: number
-  }
+  spec?: Selecting & { replicas?: number }
+  status?: Numbers<
+    'observedGeneration' | 'replicas' | 'readyReplicas' | 'availableReplicas' | 'fullyLabeledReplicas'
+  >
 }
 
 export interface DaemonSet extends KubeObject {
-  spec?: {
-    selector?: LabelSelector
-    template?: PodTemplate
+  spec?: Selecting & {
     updateStrategy?: { type?: string; rollingUpdate?: { maxUnavailable?: number | string } }
   }
-  status?: {
-    observedGeneration?: number
-    desiredNumberScheduled?: number
-    currentNumberScheduled?: number
-    updatedNumberScheduled?: number
-    numberReady?: number
-    numberAvailable?: number
-    numberMisscheduled?: number
-    numberUnavailable?: number
-  }
+  status?: Numbers<
+    | 'observedGeneration'
+    | `${'desired' | 'current' | 'updated'}NumberScheduled`
+    | `number${'Ready' | 'Available' | 'Misscheduled' | 'Unavailable'}`
+  >
 }
 
-/** Which ends of a pod count, and which fail its Job at once. */
-export interface PodFailurePolicy {
-  rules: {
-    action: 'Ignore' | 'FailJob' | 'Count' | 'FailIndex'
-    onExitCodes?: { operator: 'In' | 'NotIn'; values: number[] }
-    onPodConditions?: { type: string; status?: string }[]
-  }[]
-}
-
-export interface JobSpec {
+export interface JobSpec extends Numbers<
+  'backoffLimit' | 'ttlSecondsAfterFinished' | 'completions' | 'parallelism'
+> {
   template?: PodTemplate
-  backoffLimit?: number
-  ttlSecondsAfterFinished?: number
-  completions?: number
-  parallelism?: number
   podReplacementPolicy?: string
-  podFailurePolicy?: PodFailurePolicy
+  /** Which ends of a pod count, and which fail its Job at once. */
+  podFailurePolicy?: {
+    rules: {
+      action: 'Ignore' | 'FailJob' | 'Count' | 'FailIndex'
+      onExitCodes?: { operator: 'In' | 'NotIn'; values: number[] }
+      onPodConditions?: { type: string; status?: string }[]
+    }[]
+  }
 }
 
 export interface Job extends KubeObject {
   spec?: JobSpec
-  status?: {
-    active?: number
-    succeeded?: number
-    failed?: number
-    startTime?: string
-    completionTime?: string
-    conditions?: Condition[]
-  }
+  status?: Conditions & Numbers<'active' | 'succeeded' | 'failed'> & Texts<'startTime' | 'completionTime'>
 }
-
-export const Deployments = namespacedKind<Deployment>('apps/v1', 'Deployment')
-export const ReplicaSets = namespacedKind<ReplicaSet>('apps/v1', 'ReplicaSet')
-export const DaemonSets = namespacedKind<DaemonSet>('apps/v1', 'DaemonSet')
-export const Jobs = namespacedKind<Job>('batch/v1', 'Job')
 
 export interface CronJob extends KubeObject {
   spec?: { suspend?: boolean }
 }
-export const CronJobs = namespacedKind<CronJob>('batch/v1', 'CronJob')
 
 /** A state that a controller keeps: of a VM its spec when it was last started. */
 interface ControllerRevision extends KubeObject {
   data?: unknown
   revision?: number
 }
-export const ControllerRevisions = namespacedKind<ControllerRevision>('apps/v1', 'ControllerRevision')
 
 export interface Container {
   name: string
@@ -111,14 +79,12 @@ export interface Container {
   volumeMounts?: { name: string; mountPath: string; readOnly?: boolean }[]
 }
 
-export interface PodSpec {
-  nodeName?: string
-  serviceAccountName?: string
-  restartPolicy?: string
+export interface PodSpec
+  extends
+    Texts<'nodeName' | 'serviceAccountName' | 'restartPolicy' | 'priorityClassName'>,
+    Numbers<'activeDeadlineSeconds' | 'terminationGracePeriodSeconds'> {
   automountServiceAccountToken?: boolean
   enableServiceLinks?: boolean
-  activeDeadlineSeconds?: number
-  terminationGracePeriodSeconds?: number
   imagePullSecrets?: { name?: string }[]
   securityContext?: Record<string, unknown>
   nodeSelector?: Record<string, string>
@@ -127,7 +93,6 @@ export interface PodSpec {
   volumes?: ({ name: string } & Record<string, unknown>)[]
   affinity?: Record<string, unknown>
   tolerations?: Record<string, unknown>[]
-  priorityClassName?: string
 }
 
 export interface PodTemplate {
@@ -135,10 +100,8 @@ export interface PodTemplate {
   spec?: PodSpec
 }
 
-export interface ContainerStatus {
+export interface ContainerStatus extends Texts<'image' | 'imageID'> {
   name: string
-  image?: string
-  imageID?: string
   ready?: boolean
   started?: boolean
   restartCount?: number
@@ -147,28 +110,26 @@ export interface ContainerStatus {
 }
 
 export interface ContainerState {
-  waiting?: { reason?: string; message?: string }
+  waiting?: Texts<'reason' | 'message'>
   running?: { startedAt?: string }
-  terminated?: {
-    exitCode?: number
-    reason?: string
-    message?: string
-    finishedAt?: string
-  }
+  terminated?: Texts<'reason' | 'message' | 'finishedAt'> & { exitCode?: number }
 }
 
 export interface Pod extends KubeObject {
   spec?: PodSpec
-  status?: {
-    phase?: string
-    reason?: string
-    message?: string
-    startTime?: string
-    podIP?: string
-    conditions?: Condition[]
-    containerStatuses?: ContainerStatus[]
-    initContainerStatuses?: ContainerStatus[]
-  }
+  status?: Conditions &
+    Texts<'phase' | 'reason' | 'message' | 'startTime' | 'podIP'> & {
+      containerStatuses?: ContainerStatus[]
+      initContainerStatuses?: ContainerStatus[]
+    }
 }
 
+const apps = <T extends KubeObject>(kind: string): Kind<T> => namespacedKind('apps/v1', kind)
+
+export const Deployments = apps<Deployment>('Deployment')
+export const ReplicaSets = apps<ReplicaSet>('ReplicaSet')
+export const DaemonSets = apps<DaemonSet>('DaemonSet')
+export const ControllerRevisions = apps<ControllerRevision>('ControllerRevision')
+export const Jobs = namespacedKind<Job>('batch/v1', 'Job')
+export const CronJobs = namespacedKind<CronJob>('batch/v1', 'CronJob')
 export const Pods = namespacedKind<Pod>('v1', 'Pod')
