@@ -215,6 +215,13 @@ export const readerWith = (live: Reader, own: Partial<Reader>): Reader => ({
   ...own,
 })
 
+/** Everything that is read page by page. */
+export async function itemsOf<T>(pages: AsyncIterable<Page<T>>): Promise<T[]> {
+  const all: T[] = []
+  for await (const { items } of pages) for (const item of items) all.push(item)
+  return all
+}
+
 /** What is read page by page; nothing where the kind is not served. */
 export async function* orUnserved<P>(pages: AsyncIterable<P>): AsyncGenerator<P> {
   try {

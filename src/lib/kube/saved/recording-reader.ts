@@ -1,15 +1,12 @@
 import { ApiError } from '../errors.ts'
-import type {
-  Access,
-  Change,
-  Found,
-  LogOptions,
-  Page,
-  Reader,
-  Ref,
-  Reviewer,
-  ServerVersion,
-  Where,
+import {
+  type Access,
+  itemsOf,
+  type Page,
+  type Reader,
+  type Reviewer,
+  type ServerVersion,
+  type Where,
 } from '../cluster.ts'
 import {
   isRecord,
@@ -18,10 +15,12 @@ import {
   type Metadata,
   parseJson,
   wholeOf,
+  withoutKeys,
   lastApplied,
 } from '../object.ts'
 import { type Question, questionOf, type SnapshotIndex, type Unread } from './saved-cluster.ts'
-import { poolAnnotation, withoutSecrets } from './redact-snapshot.ts'
+import { withoutSecrets } from './redact-snapshot.ts'
+import rows from './kept-fields.json' with { type: 'json' }
 
 /**
  * Answers like the Reader and the Reviewer behind it, and keeps what they said: a snapshot holds all that a judgement asked for
@@ -56,20 +55,16 @@ export class RecordingReader implements Reader {
     }
   }
 
-  async get<T extends KubeObject>(kind: Kind<T>, ref: Ref): Promise<Found<T>> {
+  readonly get: Reader['get'] = async (kind, ref) => {
     const question = questionOf(kind, ref)
-    const found = await this.#asked(question, this.#reader.get(kind, ref))
+    const found = await this.#reader.get(kind, ref).catch((error: unknown) => this.#failed(question, error))
     if (found.is === 'unserved') this.#refused(question, { status: 404, statusReason: 'Unserved' })
     else this.#answered(question)
     if (found.is === 'object') this.#keep(found.object)
     return found
   }
 
-  async list<T extends KubeObject>(kind: Kind<T>, where: Where = {}): Promise<T[]> {
-    const all: T[] = []
-    for await (const { items } of this.pages(kind, where)) for (const item of items) all.push(item)
-    return all
-  }
+  readonly list: Reader['list'] = (kind, where) => itemsOf(this.pages(kind, where))
 
   async *pages<T extends KubeObject>(kind: Kind<T>, where: Where = {}): AsyncGenerator<Page<T>> {
     const question = questionOf(kind, where)
@@ -80,28 +75,21 @@ export class RecordingReader implements Reader {
       }
     } catch (error) {
       this.#failed(question, error)
-      throw error
     }
     this.#answered(question)
   }
 
-  watch<T extends KubeObject>(kind: Kind<T>, where: Where, signal: AbortSignal): AsyncIterable<Change<T>> {
-    return this.#reader.watch(kind, where, signal)
-  }
+  readonly watch: Reader['watch'] = (kind, where, signal) => this.#reader.watch(kind, where, signal)
 
-  async versions(group: string): Promise<readonly string[]> {
+  readonly versions: Reader['versions'] = async (group) => {
     const versions = await this.#reader.versions(group)
     this.#groups.set(group, versions)
     return versions
   }
 
-  async version(): Promise<ServerVersion> {
-    return (this.#version = await this.#reader.version())
-  }
+  readonly version: Reader['version'] = async () => (this.#version = await this.#reader.version())
 
-  async log(pod: Ref, options?: LogOptions): Promise<string> {
-    return this.#reader.log(pod, options)
-  }
+  readonly log: Reader['log'] = (pod, options) => this.#reader.log(pod, options)
 
   /** The same for questions about rights. */
   reviewing(reviewer: Reviewer): Pick<Reviewer, 'can'> {
@@ -121,29 +109,24 @@ export class RecordingReader implements Reader {
     this.#objects.set(`${object.kind} ${object.apiVersion} ${namespace}/${name}`, kept)
   }
 
-  async #asked<T>(question: Question, answer: Promise<T>): Promise<T> {
-    try {
-      return await answer
-    } catch (error) {
-      this.#failed(question, error)
-      throw error
-    }
-  }
-
   #answered(question: Question): void {
     this.#read.set(JSON.stringify(question), question)
   }
 
-  #failed(question: Question, error: unknown): void {
+  #failed(question: Question, error: unknown): never {
     if (error instanceof ApiError) this.#refused(question, error)
+    throw error
   }
 
   #refused(
     question: Question,
-    { status, statusReason, message = '' }: Pick<ApiError, 'status' | 'statusReason'> & { message?: string },
+    {
+      status: code,
+      statusReason: reason,
+      message: why = '',
+    }: Pick<ApiError, 'status' | 'statusReason'> & { message?: string },
   ): void {
-    const unread = { ...question, code: status, reason: statusReason, why: message }
-    this.#unread.set(JSON.stringify(question), unread)
+    this.#unread.set(JSON.stringify(question), { ...question, code, reason, why })
   }
 }
 
@@ -151,30 +134,42 @@ const byKey = ([a]: readonly [string, unknown], [b]: readonly [string, unknown])
 
 const inOrder = <T>(found: ReadonlyMap<string, T>): T[] => [...found].toSorted(byKey).map(([, one]) => one)
 
-const parts = (object: KubeObject) => object as unknown as Record<string, Record<string, unknown> | undefined>
+/**
+ * What is kept of a value. 1: all of it, 0: nothing, `=`: a text, number or truth value. Of an object the members that are named, that fit a pattern between slashes, and the others by `*`. Of a
+ * list each element, where it has the member of `?` and that fits. `json`: of a text that is JSON. Any other text: as that member of the whole shape.
+ */
+type Shape = 0 | 1 | string | { readonly [member: string]: Shape }
 
-const trims: Readonly<Record<string, (object: KubeObject) => KubeObject>> = {
-  CustomResourceDefinition: withoutSchemas,
-  ClusterRoleBinding: withoutPeople,
-  RoleBinding: withoutPeople,
-  Node: nodeWithoutImages,
-  Pod: podWithoutMounts,
-  VirtualMachine: vmWithoutDisks,
-  VirtualMachineInstance: vmWithoutDisks,
-  DataVolume: jobWithoutSource,
-  VirtualMachineSnapshot: jobWithoutSource,
-  VirtualMachineRestore: jobWithoutSource,
-  VirtualMachineClone: jobWithoutSource,
-  VirtualMachineExport: jobWithoutSource,
-  VirtualMachineBackup: jobWithoutSource,
-  APIRequestCount: countWithoutUsers,
-  ClusterVersion: clusterVersionWithoutId,
-  ClusterOperator: operatorWithoutObjects,
-  Infrastructure: topologyOnly,
-  ClusterServiceVersion: csvWithoutTexts,
-  InstallPlan: planWithoutManifests,
-  PackageManifest: packageWithoutTexts,
-  NetworkAttachmentDefinition: networkWithoutAddresses,
+const shapes = new Map(
+  rows.flatMap(({ kinds, kept }) => kinds.map((kind) => [kind, kept as unknown as Members])),
+)
+type Members = Exclude<Shape, string | number>
+
+function shaped(value: unknown, shape: Shape, whole: Members): unknown {
+  if (shape === 1) return value
+  if (shape === '=') return typeof value === 'object' ? undefined : value
+  if (typeof shape === 'string') return shaped(value, whole[shape] ?? 0, whole)
+  if (shape === 0) return undefined
+  if (Array.isArray(value))
+    return value.filter((one) => fits(one, shape)).map((one) => shaped(one, shape, whole))
+  if (shape['json'] !== undefined) {
+    const kept = typeof value === 'string' ? shaped(parseJson(value), shape['json'], whole) : undefined
+    return kept && JSON.stringify(kept)
+  }
+  if (!isRecord(value)) return undefined
+  const kept = Object.entries(value).map(([key, below]) => [key, shaped(below, shapeOf(key, shape), whole)])
+  return Object.fromEntries(kept.filter(([, below]) => below !== undefined))
+}
+
+function shapeOf(key: string, shape: Members): Shape {
+  if (Object.hasOwn(shape, key)) return shape[key] ?? 0
+  const isNamed = (name: string) => name.startsWith('/') && new RegExp(name.slice(1, -1), 'u').test(key)
+  return shape[Object.keys(shape).find(isNamed) ?? '*'] ?? 0
+}
+
+function fits(element: unknown, { '?': wanted }: { '?'?: Shape }): boolean {
+  const [member = '', pattern = ''] = String(wanted ?? '').split(' ')
+  return member === '' || (isRecord(element) && new RegExp(pattern, 'u').test(String(element[member] ?? '')))
 }
 
 /** Of these it is judged who wrote what, and how large the last-applied annotation is. */
@@ -189,307 +184,38 @@ const judgedByManagers = new Set([
 
 /** What is kept of an object: all that is judged by, and nothing that could be a secret. Undefined: nothing at all. */
 export function trimmed(object: KubeObject): KubeObject | undefined {
-  if (object.kind === 'Secret' || isOfOthers(object)) return undefined
   const { kind } = object
+  if (kind === 'Secret' || isOfOthers(object)) return undefined
   const kept = withoutSecrets({ ...object, metadata: trimmedMetadata(kind, object.metadata) })
-  return Object.hasOwn(trims, kind) ? trims[kind]?.(kept) : kept
+  const shape = shapes.get(kind)
+  if (shape !== undefined) return shaped(kept, shape, shape) as KubeObject
+  return kind === 'ClusterRoleBinding' || kind === 'RoleBinding' ? withoutPeople(kept) : kept
 }
 
 /** CRDs and APIServices of groups that no fact is about: there may be hundreds. */
-function isOfOthers(object: KubeObject): boolean {
-  const aboutGroups = object.kind === 'CustomResourceDefinition' || object.kind === 'APIService'
-  return aboutGroups && !/(^|\.)kubevirt\.io$/.test(String(parts(object)['spec']?.['group']))
+function isOfOthers({ kind, spec }: KubeObject & { spec?: { group?: unknown } }): boolean {
+  const aboutGroups = kind === 'CustomResourceDefinition' || kind === 'APIService'
+  return aboutGroups && !/(^|\.)kubevirt\.io$/.test(String(spec?.group))
 }
 
-function trimmedMetadata(kind: string, metadata: Metadata): Metadata {
-  const { managedFields, annotations, ...rest } = metadata
-  const kept = Object.entries(annotations ?? {}).filter(
-    ([key]) => key !== lastApplied || judgedByManagers.has(kind),
-  )
+function trimmedMetadata(kind: string, { managedFields, annotations, ...rest }: Metadata): Metadata {
+  const isJudged = judgedByManagers.has(kind)
   return {
     ...rest,
-    ...(annotations && { annotations: Object.fromEntries(kept) }),
-    ...(managedFields && judgedByManagers.has(kind) && { managedFields }),
+    ...(annotations && {
+      annotations: withoutKeys(annotations, (key) => key === lastApplied && !isJudged) as Record<
+        string,
+        string
+      >,
+    }),
+    ...(managedFields && isJudged && { managedFields }),
   }
-}
-
-function withoutSchemas(object: KubeObject): KubeObject {
-  const spec = parts(object)['spec'] ?? {}
-  const { conversion: _, versions, ...rest } = spec
-  const bare = (versions as Record<string, unknown>[] | undefined)?.map(
-    ({ schema: _schema, ...version }) => version,
-  )
-  return { ...object, spec: { ...rest, ...(bare && { versions: bare }) } } as KubeObject
 }
 
 /** Users and their groups are nobody's business; ServiceAccounts are judged. */
-function withoutPeople(object: KubeObject): KubeObject {
-  const { subjects } = object as { subjects?: { kind: string; name: string }[] }
-  const programs = subjects?.filter(
+function withoutPeople(object: KubeObject & { subjects?: { kind: string; name: string }[] }): KubeObject {
+  const subjects = object.subjects?.filter(
     ({ kind, name }) => kind === 'ServiceAccount' || (kind === 'Group' && name.startsWith('system:')),
   )
-  return { ...object, ...(programs && { subjects: programs }) }
-}
-
-type Json = Record<string, unknown>
-type Loose = KubeObject & { spec?: Json; status?: Json }
-
-const without = (whole: Json | undefined, ...members: string[]): Json =>
-  Object.fromEntries(Object.entries(whole ?? {}).filter(([name]) => !members.includes(name)))
-
-/** Whole lists of images and mounted volumes, addresses, and annotations of whoever likes to write some. */
-function nodeWithoutImages(object: KubeObject): KubeObject {
-  const { metadata, spec, status } = object as Loose
-  const annotations = Object.entries(metadata.annotations ?? {}).filter(
-    ([key]) => key.includes('kubevirt.io/') || poolAnnotation.test(key),
-  )
-  return {
-    ...object,
-    metadata: { ...metadata, annotations: Object.fromEntries(annotations) },
-    spec: without(spec, 'podCIDR', 'podCIDRs', 'providerID'),
-    status: without(status, 'images', 'volumesInUse', 'volumesAttached', 'addresses', 'daemonEndpoints'),
-  } as Loose
-}
-
-function podWithoutMounts(object: KubeObject): KubeObject {
-  const { spec, status } = object as Loose
-  return {
-    ...object,
-    spec: without(spec, 'volumes'),
-    status: without(status, 'podIP', 'podIPs', 'hostIP', 'hostIPs'),
-  } as Loose
-}
-
-/** Only how far it is: where disks come from may have names and passwords in it. */
-function jobWithoutSource(object: KubeObject): KubeObject {
-  const { apiVersion, kind, metadata, status } = object as Loose
-  const { phase, complete, readyToUse, conditions } = status ?? {}
-  return { apiVersion, kind, metadata, status: { phase, complete, readyToUse, conditions } } as Loose
-}
-
-/** A VM or VMI: its volumes only by name and kind (cloud-init holds passwords), nothing that its guest says of itself. */
-function vmWithoutDisks(object: KubeObject): KubeObject {
-  const { spec, status } = object as Loose
-  const template = spec?.['template'] as { metadata?: unknown; spec?: Json } | undefined
-  const bare = template
-    ? { ...spec, template: { ...template, spec: bareInstance(template.spec) } }
-    : bareInstance(spec)
-  return {
-    ...object,
-    spec: without(bare, 'dataVolumeTemplates'),
-    status: without(status, ...noise),
-  } as Loose
-}
-
-const noise = [
-  'guestOSInfo',
-  'interfaces',
-  'phaseTransitionTimestamps',
-  'topologyHints',
-  'volumeStatus',
-  'kernelBootStatus',
-  'volumeSnapshotStatuses',
-  'virtualMachineRevisionName',
-]
-
-function bareInstance(spec: Json | undefined): Json {
-  const { volumes, domain, networks, ...rest } = without(
-    spec,
-    'accessCredentials',
-    'dnsConfig',
-    'readinessProbe',
-    'livenessProbe',
-  )
-  return {
-    ...rest,
-    ...(Array.isArray(volumes) && { volumes: volumes.map((volume) => bareVolume(volume as Json)) }),
-    ...(Array.isArray(networks) && { networks: networks.flatMap(bareNetwork) }),
-    ...(domain !== undefined && { domain: bareDomain(domain as Json) }),
-  }
-}
-
-/** Which NetworkAttachmentDefinition it is on; of the pods' own network nothing is judged. */
-function bareNetwork(network: unknown): readonly Json[] {
-  const { name, multus } = isRecord(network) ? network : {}
-  if (!isRecord(multus)) return []
-  return [{ name, multus: { networkName: multus['networkName'] } }]
-}
-
-const typeOf = (one: unknown): Json =>
-  isRecord(one) && typeof one['type'] === 'string' ? { type: one['type'] } : {}
-
-/** The plugins that it is made of by their types alone, and which device of its node it asks for: bridges, VLANs and addresses are nobody's business. */
-function networkWithoutAddresses(object: KubeObject): KubeObject {
-  const { apiVersion, kind, metadata, spec } = object as Loose
-  const { name, namespace, annotations } = metadata
-  const key = 'k8s.v1.cni.cncf.io/resourceName'
-  const device = annotations?.[key]
-  const { config } = spec ?? {}
-  const parsed = typeof config === 'string' ? parseJson(config) : undefined
-  const plugins = isRecord(parsed) && Array.isArray(parsed['plugins']) ? parsed['plugins'] : undefined
-  const kept = { ...typeOf(parsed), ...(plugins && { plugins: plugins.map(typeOf) }) }
-  return {
-    apiVersion,
-    kind,
-    metadata: {
-      name,
-      ...(namespace !== undefined && { namespace }),
-      ...(device !== undefined && { annotations: { [key]: device } }),
-    },
-    spec: isRecord(parsed) ? { config: JSON.stringify(kept) } : {},
-  } as Loose
-}
-
-/** What releases break or take away is judged by these (`vmTraits`): no serial number, no MAC address. */
-function bareDomain(domain: Json): Json {
-  const { firmware, devices, ...rest } = without(domain, 'chassis')
-  const { bootloader, kernelBoot } = { ...(firmware as Json | undefined) }
-  const { interfaces, filesystems, logSerialConsole } = { ...(devices as Json | undefined) }
-  const boots = {
-    ...(isRecord(bootloader) && { bootloader: 'efi' in bootloader ? { efi: {} } : {} }),
-    ...(isRecord(kernelBoot) && { kernelBoot: 'container' in kernelBoot ? { container: {} } : {} }),
-  }
-  const kept = {
-    ...(Array.isArray(interfaces) && { interfaces: interfaces.map((one) => bareInterface(one as Json)) }),
-    ...(Array.isArray(filesystems) && { filesystems: filesystems.map(() => ({})) }),
-    ...(typeof logSerialConsole === 'boolean' && { logSerialConsole }),
-  }
-  return {
-    ...rest,
-    ...(Object.keys(boots).length > 0 && { firmware: boots }),
-    ...(Object.keys(kept).length > 0 && { devices: kept }),
-  }
-}
-
-/** Its binding alone. */
-function bareInterface(one: Json): Json {
-  const kept = Object.entries(one).filter(([, value]) => isRecord(value))
-  return Object.fromEntries(kept.map(([key]) => [key, {}]))
-}
-
-function bareVolume(volume: Json): Json {
-  const kept = Object.entries(volume).map(([key, value]) => {
-    if (typeof value === 'string') return [key, value]
-    return [key, isRecord(value) && value['hotpluggable'] === true ? { hotpluggable: true } : {}]
-  })
-  return Object.fromEntries(kept) as Json
-}
-
-/** Without what says whose cluster it is. */
-function clusterVersionWithoutId(object: KubeObject): KubeObject {
-  const { clusterID: _, ...spec } = (object as Loose).spec ?? {}
-  return { ...object, spec } as Loose
-}
-
-/** How often and until when, not by whom. */
-function countWithoutUsers(object: KubeObject): KubeObject {
-  const { apiVersion, kind, metadata, status = {} } = object as Loose
-  const { removedInRelease, requestCount } = status
-  return {
-    apiVersion,
-    kind,
-    metadata: { name: metadata.name },
-    status: { removedInRelease, requestCount },
-  } as Loose
-}
-
-function operatorWithoutObjects(object: KubeObject): KubeObject {
-  const { relatedObjects: _, extension: _also, ...status } = (object as Loose).status ?? {}
-  return { ...object, status } as Loose
-}
-
-interface Tag {
-  key?: string
-}
-
-/** How it is built and whether somebody else manages it; no addresses, no names. */
-function topologyOnly(object: KubeObject): KubeObject {
-  const { apiVersion, kind, metadata, status = {} } = object as Loose
-  const { controlPlaneTopology, infrastructureTopology, platform } = status
-  const { type, aws, gcp } = (status['platformStatus'] ?? {}) as {
-    type?: string
-    aws?: { resourceTags?: Tag[] }
-    gcp?: { resourceLabels?: Tag[] }
-  }
-  const platformStatus = {
-    type,
-    ...(aws?.resourceTags && { aws: { resourceTags: aws.resourceTags.filter(isManagers) } }),
-    ...(gcp?.resourceLabels && { gcp: { resourceLabels: gcp.resourceLabels.filter(isManagers) } }),
-  }
-  return {
-    apiVersion,
-    kind,
-    metadata,
-    status: { controlPlaneTopology, infrastructureTopology, platform, platformStatus },
-  } as Loose
-}
-
-const isManagers = ({ key = '' }: Tag): boolean => key.startsWith('red-hat-')
-
-const csvSpec = new Set([
-  'version',
-  'replaces',
-  'skips',
-  'displayName',
-  'installModes',
-  'relatedImages',
-  'minKubeVersion',
-])
-const csvAnnotations = /^(olm\.|operatorframework\.io\/|operators\.operatorframework\.io\/)/
-
-/** Without icon, descriptions, examples and the permissions, which are most of its size. */
-function csvWithoutTexts(object: KubeObject): KubeObject {
-  const { metadata, spec = {} } = object as Loose
-  const annotations = Object.entries(metadata.annotations ?? {}).filter(([key]) => csvAnnotations.test(key))
-  const kept = Object.entries(spec).filter(([key]) => csvSpec.has(key))
-  return {
-    ...object,
-    metadata: { ...metadata, annotations: Object.fromEntries(annotations) },
-    spec: Object.fromEntries(kept),
-  } as Loose
-}
-
-interface Step {
-  resource?: Json
-}
-
-/** Without manifests: a Secret may be among them. */
-function planWithoutManifests(object: KubeObject): KubeObject {
-  const { plan, bundleLookups: _, ...status } = ((object as Loose).status ?? {}) as Json & { plan?: Step[] }
-  const steps = plan?.map(withoutManifest)
-  return { ...object, status: { ...status, ...(steps && { plan: steps }) } } as Loose
-}
-
-function withoutManifest({ resource, ...step }: Step): Step {
-  const { manifest: _, ...named } = resource ?? {}
-  return { ...step, resource: named }
-}
-
-interface Channel {
-  currentCSVDesc?: { version?: string; annotations?: Record<string, string> }
-}
-
-/** Without icon, descriptions and examples of every channel. */
-function packageWithoutTexts(object: KubeObject): KubeObject {
-  const { catalogSource, catalogSourceNamespace, packageName, defaultChannel, channels } = ((object as Loose)
-    .status ?? {}) as Json & { channels?: Channel[] }
-  return {
-    ...object,
-    status: {
-      catalogSource,
-      catalogSourceNamespace,
-      packageName,
-      defaultChannel,
-      ...(channels && { channels: channels.map(bareChannel) }),
-    },
-  } as Loose
-}
-
-function bareChannel({ currentCSVDesc = {}, ...channel }: Channel): Channel {
-  const { version, annotations = {} } = currentCSVDesc
-  const kept = Object.entries(annotations).filter(([key]) => key.startsWith('olm.'))
-  return {
-    ...channel,
-    currentCSVDesc: { ...(version !== undefined && { version }), annotations: Object.fromEntries(kept) },
-  }
+  return { ...object, ...(subjects && { subjects }) }
 }
