@@ -216,6 +216,13 @@ export const isTooDeep = (value: unknown, left: number = deepest): boolean =>
 export const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
+/** Every text in a value, with the key under which it stands; in a list that of the list. */
+export function eachText(value: unknown, visit: (text: string, key: string) => void, key = ''): void {
+  if (typeof value === 'string') visit(value, key)
+  else if (Array.isArray(value)) for (const one of value) eachText(one, visit, key)
+  else if (isRecord(value)) for (const [name, below] of Object.entries(value)) eachText(below, visit, name)
+}
+
 /** Undefined for a text that is no JSON. */
 export function parseJson(text: string): unknown {
   try {

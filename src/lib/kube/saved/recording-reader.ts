@@ -151,7 +151,7 @@ function shaped(value: unknown, shape: Shape, whole: Members): unknown {
   if (typeof shape === 'string') return shaped(value, whole[shape] ?? 0, whole)
   if (shape === 0) return undefined
   if (Array.isArray(value))
-    return value.filter((one) => fits(one, shape)).map((one) => shaped(one, shape, whole))
+    return value.flatMap((one) => (fits(one, shape) ? [shaped(one, shape, whole) ?? {}] : []))
   if (shape['json'] !== undefined) {
     const kept = typeof value === 'string' ? shaped(parseJson(value), shape['json'], whole) : undefined
     return kept && JSON.stringify(kept)
@@ -169,7 +169,9 @@ function shapeOf(key: string, shape: Members): Shape {
 
 function fits(element: unknown, { '?': wanted }: { '?'?: Shape }): boolean {
   const [member = '', pattern = ''] = String(wanted ?? '').split(' ')
-  return member === '' || (isRecord(element) && new RegExp(pattern, 'u').test(String(element[member] ?? '')))
+  if (member === '') return true
+  const value = isRecord(element) ? element[member] : undefined
+  return value !== undefined && new RegExp(pattern, 'u').test(String(value))
 }
 
 /** Of these it is judged who wrote what, and how large the last-applied annotation is. */
