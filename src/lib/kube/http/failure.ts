@@ -194,9 +194,8 @@ export function bodyInWords(body: string, most?: number): string {
 const oneLine = (text: string): string => text.replaceAll(/\s+/gu, ' ').trim()
 
 /** An object as an API server sends it. 200 alone proves nothing: a gateway says so of a Status, a login page or `{}` too. */
-export function isObject(answer: unknown): answer is KubeObject {
-  return isRecord(answer) && isRecord(answer['metadata']) && typeof answer['metadata']['name'] === 'string'
-}
+export const isObject = <T extends KubeObject>(answer: unknown): answer is T =>
+  isRecord(answer) && isRecord(answer['metadata']) && typeof answer['metadata']['name'] === 'string'
 
 /** What a delete is answered with where nothing of the object is left. */
 export const isSuccess = (answer: unknown): boolean =>

@@ -1,24 +1,12 @@
 import type { Clock } from '../clock.ts'
 import {
-  type Access,
-  type ApplyOptions,
-  type Change,
   type Cluster,
-  type DeepPartial,
-  type Found,
-  type JsonOperation,
-  type LogOptions,
-  type Page,
-  type Precondition,
+  itemsOf,
   proxiedName,
   type Reader,
   type Ref,
   type Reviewer,
-  type RouteCall,
-  type ServerVersion,
-  type ServiceCall,
   type SingleAsk,
-  type Where,
   type Writer,
 } from '../cluster.ts'
 import type { HeardDate } from './cluster-clock.ts'
@@ -27,9 +15,9 @@ import { Credentials } from './credentials.ts'
 import { redactUrl, traceTo } from './trace.ts'
 import { type Call, once, Requests } from './requests.ts'
 import { isNotFound, usageError } from '../errors.ts'
-import { groupOf, type Kind, type KubeObject } from '../object.ts'
+import { groupOf, type Kind, namespacedKind, type Texts } from '../object.ts'
 import { carefulWrites, patientQuestions, patientReads } from './backoff.ts'
-import { watchObjects, HttpWatchSource } from './watch.ts'
+import { watchObjects } from './watch.ts'
 import { allPages, objectPath, type Query, withQuery } from './lists.ts'
 import { isApiGroup, isObject, isServerVersion, isSuccess, unlike } from './failure.ts'
 import { isUnserved, subjectOf } from './api-error.ts'
@@ -85,38 +73,31 @@ export async function openCluster(connection: Connection, tools: ClusterTools): 
       proxy: target.cluster.proxyUrl && redactUrl(target.cluster.proxyUrl),
     },
   })
+  const address = { server: redactUrl(target.cluster.server) }
   return {
-    address: {
-      ...(target.context !== undefined && { context: target.context }),
-      server: redactUrl(target.cluster.server),
+    address: target.context === undefined ? address : { context: target.context, ...address },
+    reader: {
+      ...httpReader(requests, tools),
+      askRoute: async (call) => (await import('./route-question.ts')).askRoute(call, { target, credentials }),
     },
-    reader: Object.assign(new HttpReader(requests, tools), {
-      askRoute: async (call: RouteCall) =>
-        (await import('./route-question.ts')).askRoute(call, { target, credentials }),
-    }),
-    writer: new HttpWriter(requests),
+    writer: httpWriter(requests),
     askOnce: (ms) => singleAsk(requests.once(ms), tools),
-    reviewer: Object.assign(new HttpReviewer(requests, new HttpWriter(requests, { isDryRun: true })), {
+    reviewer: {
+      ...httpReviewer(requests),
+      dryRun: httpWriter(requests, true),
       credentialsEnd: async () => (await import('./login-methods.ts')).credentialsEnd(target.login),
-    }),
+    },
   }
 }
 
 function singleAsk(requests: Requests, tools: ClusterTools): SingleAsk {
-  const reader = new HttpReader(requests, tools)
-  return {
-    get: (kind, ref) => reader.get(kind, ref),
-    pages: (kind, where) => reader.pages(kind, where),
-    dryRun: new HttpWriter(requests, { isDryRun: true }),
-    path: (path) =>
-      requests.json({
-        method: 'GET',
-        path,
-        subject: { verb: 'get', resource: path },
-        patience: patientReads,
-      }),
-  }
+  const { get, pages } = httpReader(requests, tools)
+  const path = (path: string) => asked(requests, path, { verb: 'get', resource: path })
+  return { get, pages, dryRun: httpWriter(requests, true), path }
 }
+
+const asked = <T>(requests: Requests, path: string, subject: Call['subject']): Promise<T> =>
+  requests.json({ method: 'GET', path, subject, patience: patientReads })
 
 /** As kubectl does, it is done where somebody asked for it; unlike kubectl, it is not done in silence. */
 const inTheClear = ({ cluster, login }: Target): string =>
@@ -145,100 +126,69 @@ async function readAgain(connection: Connection, env: Environment): Promise<Targ
   }
 }
 
+const pods = namespacedKind('v1', 'Pod')
+const services = namespacedKind('v1', 'Service')
+
 /** Reads over HTTP, patiently. */
-class HttpReader implements Reader {
-  readonly #requests: Requests
-  readonly #tools: { clock: Clock; random: () => number }
-
-  constructor(requests: Requests, tools: { clock: Clock; random: () => number }) {
-    this.#requests = requests
-    this.#tools = tools
-  }
-
-  async get<T extends KubeObject>(kind: Kind<T>, ref: Ref): Promise<Found<T>> {
-    try {
-      const subject = subjectOf('get', kind, ref)
-      const object = await this.#get<T>(objectPath(kind, ref), subject)
-      if (!isObject(object)) throw this.#requests.error(unlike(`a ${kind.kind}`, object), subject)
-      return { is: 'object', object }
-    } catch (error) {
-      if (!isNotFound(error)) throw error
-      return { is: isUnserved(error) ? 'unserved' : 'absent' }
-    }
-  }
-
-  async list<T extends KubeObject>(kind: Kind<T>, where: Where = {}): Promise<T[]> {
-    const all: T[] = []
-    for await (const { items } of this.pages(kind, where)) for (const item of items) all.push(item)
-    return all
-  }
-
-  pages<T extends KubeObject>(kind: Kind<T>, where: Where = {}): AsyncIterable<Page<T>> {
-    return allPages(this.#requests, kind, where)
-  }
-
-  watch<T extends KubeObject>(kind: Kind<T>, where: Where, signal: AbortSignal): AsyncIterable<Change<T>> {
-    return watchObjects(
-      new HttpWatchSource(this.#requests, { kind, where, signal }, this.#tools.random),
-      this.#tools,
-      signal,
-    )
-  }
-
-  async versions(group: string): Promise<readonly string[]> {
-    if (group === '') return ['v1']
-    try {
-      const { versions, preferredVersion } = await this.#meta(`/apis/${group}`, 'an API group', isApiGroup)
-      const served = versions.map(({ version }) => version)
-      const first = preferredVersion?.version
-      return first === undefined ? served : [first, ...served.filter((version) => version !== first)]
-    } catch (error) {
-      if (isNotFound(error)) return []
-      throw error
-    }
-  }
-
-  version(): Promise<ServerVersion> {
-    return this.#meta('/version', 'the version of a server', isServerVersion)
-  }
-
-  log(pod: Ref, { container, previous, tailLines, signal }: LogOptions = {}): Promise<string> {
-    const pods: Kind = { apiVersion: 'v1', kind: 'Pod', plural: 'pods', namespaced: true }
-    return this.#requests.text({
-      method: 'GET',
-      path: withQuery(objectPath(pods, pod, 'log'), {
-        container,
-        previous: previous === true ? 'true' : undefined,
-        tailLines: tailLines?.toString(),
-      }),
-      subject: subjectOf('get', pods, pod, 'log'),
-      patience: patientReads,
-      ...(signal && { signal }),
-    })
-  }
-
-  askService(call: ServiceCall): Promise<string> {
-    const services: Kind = { apiVersion: 'v1', kind: 'Service', plural: 'services', namespaced: true }
-    const ref = { namespace: call.service.namespace, name: proxiedName(call) }
-    return this.#requests.text({
-      method: 'GET',
-      path: objectPath(services, ref, `proxy${call.path}`),
-      subject: subjectOf('get', services, ref, 'proxy'),
-      patience: () => undefined,
-      passedOn: true,
-      atMost: 5_000,
-    })
-  }
-
-  async #meta<T>(path: string, what: string, is: (answer: unknown) => answer is T): Promise<T> {
+function httpReader(requests: Requests, tools: Pick<ClusterTools, 'clock' | 'random'>): Reader {
+  const meta = async <T>(path: string, what: string, is: (answer: unknown) => answer is T): Promise<T> => {
     const subject = { verb: 'get', resource: path }
-    const answer = await this.#get<unknown>(path, subject)
+    const answer = await asked(requests, path, subject)
     if (is(answer)) return answer
-    throw this.#requests.error(unlike(what, answer), subject)
+    throw requests.error(unlike(what, answer), subject)
   }
-
-  #get<T>(path: string, subject: ReturnType<typeof subjectOf>): Promise<T> {
-    return this.#requests.json<T>({ method: 'GET', path, subject, patience: patientReads })
+  const pages: Reader['pages'] = (kind, where = {}) => allPages(requests, kind, where)
+  return {
+    get: async (kind, ref) => {
+      try {
+        const subject = subjectOf('get', kind, ref)
+        const object = await asked<unknown>(requests, objectPath(kind, ref), subject)
+        if (isObject<NonNullable<typeof kind.shape>>(object)) return { is: 'object', object }
+        throw requests.error(unlike(`a ${kind.kind}`, object), subject)
+      } catch (error) {
+        if (!isNotFound(error)) throw error
+        return { is: isUnserved(error) ? 'unserved' : 'absent' }
+      }
+    },
+    list: (kind, where) => itemsOf(pages(kind, where)),
+    pages,
+    watch: (kind, where, signal) => watchObjects(requests, { kind, where, signal }, tools),
+    versions: async (group) => {
+      if (group === '') return ['v1']
+      try {
+        const { versions, preferredVersion } = await meta(`/apis/${group}`, 'an API group', isApiGroup)
+        const served = versions.map(({ version }) => version)
+        const first = preferredVersion?.version
+        return first === undefined ? served : [first, ...served.filter((version) => version !== first)]
+      } catch (error) {
+        if (isNotFound(error)) return []
+        throw error
+      }
+    },
+    version: () => meta('/version', 'the version of a server', isServerVersion),
+    log: (pod, { container, previous, tailLines, signal } = {}) =>
+      requests.text({
+        method: 'GET',
+        path: withQuery(objectPath(pods, pod, 'log'), {
+          container,
+          previous: previous === true ? 'true' : undefined,
+          tailLines: tailLines?.toString(),
+        }),
+        subject: subjectOf('get', pods, pod, 'log'),
+        patience: patientReads,
+        ...(signal && { signal }),
+      }),
+    askService: (call) => {
+      const ref = { namespace: call.service.namespace, name: proxiedName(call) }
+      return requests.text({
+        method: 'GET',
+        path: objectPath(services, ref, `proxy${call.path}`),
+        subject: subjectOf('get', services, ref, 'proxy'),
+        patience: () => undefined,
+        passedOn: true,
+        atMost: 5_000,
+      })
+    },
   }
 }
 
@@ -252,103 +202,11 @@ type What = Pick<Call, 'method' | 'body' | 'contentType'> & {
 }
 
 /** Writes over HTTP; with `isDryRun` the server validates and admits every write, and keeps none. */
-class HttpWriter implements Writer {
-  readonly #requests: Requests
-  readonly #isDryRun: boolean
-
-  constructor(requests: Requests, { isDryRun = false } = {}) {
-    this.#requests = requests
-    this.#isDryRun = isDryRun
-  }
-
-  create<T extends KubeObject>(kind: Kind<T>, object: T): Promise<T> {
-    const { namespace } = object.metadata
-    return this.#write(kind, { name: '', namespace }, { verb: 'create', method: 'POST', body: object })
-  }
-
-  mergePatch<T extends KubeObject>(
-    kind: Kind<T>,
-    ref: Ref,
-    change: DeepPartial<T>,
-    on?: 'status',
-  ): Promise<T> {
-    return this.#patch(kind, ref, {
-      body: change,
-      contentType: 'application/merge-patch+json',
-      subresource: on,
-    })
-  }
-
-  jsonPatch<T extends KubeObject>(
-    kind: Kind<T>,
-    ref: Ref,
-    operations: readonly JsonOperation[],
-    on?: 'status',
-  ): Promise<T> {
-    return this.#patch(kind, ref, {
-      body: operations,
-      contentType: 'application/json-patch+json',
-      subresource: on,
-    })
-  }
-
-  apply<T extends KubeObject>(kind: Kind<T>, object: T, { force, manager }: ApplyOptions = {}): Promise<T> {
-    const { managedFields: _, ...metadata } = object.metadata
-    return this.#patch(kind, object.metadata, {
-      body: { ...object, apiVersion: kind.apiVersion, kind: kind.kind, metadata },
-      // JSON is YAML, and the server knows server-side apply by this name
-      contentType: 'application/apply-patch+yaml',
-      query: { fieldManager: manager ?? fieldManager, force: force === true ? 'true' : undefined },
-    })
-  }
-
-  async delete(kind: Kind, ref: Ref, { uid, resourceVersion }: Precondition = {}): Promise<void> {
-    const preconditions = { ...(uid && { uid }), ...(resourceVersion && { resourceVersion }) }
-    const body = {
-      apiVersion: 'v1',
-      kind: 'DeleteOptions',
-      propagationPolicy: 'Background',
-      ...(Object.keys(preconditions).length > 0 && { preconditions }),
-      // With a body the server ignores `?dryRun=All` and really deletes.
-      ...(this.#isDryRun && { dryRun: ['All'] }),
-    }
-    const answer = await this.#send<unknown>(kind, ref, {
-      verb: 'delete',
-      method: 'DELETE',
-      body,
-      query: { fieldManager: undefined },
-    })
-    if (isObject(answer) || isSuccess(answer)) return
-    throw this.#requests.error(unlike('that of a delete', answer), subjectOf('delete', kind, ref))
-  }
-
-  async subresource(
-    kind: Kind,
-    ref: Ref,
-    { name, method, body }: { name: string; method: 'PUT' | 'POST'; body: object },
-  ): Promise<unknown> {
-    return this.#send<unknown>(kind, ref, {
-      verb: method === 'PUT' ? 'update' : 'create',
-      method,
-      body: this.#isDryRun ? dryRunBody(groupOf(kind), name, body) : body,
-      subresource: name,
-    })
-  }
-
-  #patch<T>(kind: Kind, ref: Ref, what: Omit<What, 'verb' | 'method'>): Promise<T> {
-    return this.#write<T>(kind, ref, { ...what, verb: 'patch', method: 'PATCH' })
-  }
-
-  /** A write is done when the server shows what it has now. */
-  async #write<T>(kind: Kind, ref: Ref, what: What): Promise<T> {
-    const answer = await this.#send<T>(kind, ref, what)
-    if (isObject(answer)) return answer
-    throw this.#requests.error(unlike(`the ${kind.kind}`, answer), subjectOf(what.verb, kind, ref))
-  }
-
-  #send<T>(kind: Kind, ref: Ref, { verb, method, body, contentType, query, subresource }: What): Promise<T> {
-    const all = { fieldManager, ...query, dryRun: this.#isDryRun ? 'All' : undefined }
-    return this.#requests.json<T>({
+function httpWriter(requests: Requests, isDryRun = false): Writer {
+  const send = <T>(kind: Kind, ref: Ref, what: What): Promise<T> => {
+    const { verb, method, body, contentType, query, subresource } = what
+    const all = { fieldManager, ...query, dryRun: isDryRun ? 'All' : undefined }
+    return requests.json<T>({
       method,
       path: withQuery(objectPath(kind, ref, subresource), all),
       subject: subjectOf(verb, kind, ref, subresource),
@@ -357,6 +215,54 @@ class HttpWriter implements Writer {
       body,
       ...(contentType !== undefined && { contentType }),
     })
+  }
+  /** A write is done when the server shows what it has now. */
+  const write = async <T>(kind: Kind, ref: Ref, what: What): Promise<T> => {
+    const answer = await send<T>(kind, ref, what)
+    if (isObject(answer)) return answer
+    throw requests.error(unlike(`the ${kind.kind}`, answer), subjectOf(what.verb, kind, ref))
+  }
+  const patch = <T>(kind: Kind, ref: Ref, type: string, what: Omit<What, 'verb' | 'method'>): Promise<T> =>
+    write<T>(kind, ref, { ...what, verb: 'patch', method: 'PATCH', contentType: `application/${type}` })
+  return {
+    create: (kind, object) =>
+      write(
+        kind,
+        { name: '', namespace: object.metadata.namespace },
+        { verb: 'create', method: 'POST', body: object },
+      ),
+    mergePatch: (kind, ref, body, subresource) => patch(kind, ref, 'merge-patch+json', { body, subresource }),
+    jsonPatch: (kind, ref, body, subresource) => patch(kind, ref, 'json-patch+json', { body, subresource }),
+    apply: (kind, object, { force, manager } = {}) => {
+      const { managedFields: _, ...metadata } = object.metadata
+      // JSON is YAML, and the server knows server-side apply by this name
+      return patch(kind, object.metadata, 'apply-patch+yaml', {
+        body: { ...object, apiVersion: kind.apiVersion, kind: kind.kind, metadata },
+        query: { fieldManager: manager ?? fieldManager, force: force === true ? 'true' : undefined },
+      })
+    },
+    delete: async (kind, ref, { uid, resourceVersion } = {}) => {
+      const preconditions = { ...(uid && { uid }), ...(resourceVersion && { resourceVersion }) }
+      const body = {
+        apiVersion: 'v1',
+        kind: 'DeleteOptions',
+        propagationPolicy: 'Background',
+        ...(Object.keys(preconditions).length > 0 && { preconditions }),
+        // With a body the server ignores `?dryRun=All` and really deletes.
+        ...(isDryRun && { dryRun: ['All'] }),
+      }
+      const query = { fieldManager: undefined }
+      const answer = await send<unknown>(kind, ref, { verb: 'delete', method: 'DELETE', body, query })
+      if (isObject(answer) || isSuccess(answer)) return
+      throw requests.error(unlike('that of a delete', answer), subjectOf('delete', kind, ref))
+    },
+    subresource: async (kind, ref, { name, method, body }) =>
+      send<unknown>(kind, ref, {
+        verb: method === 'PUT' ? 'update' : 'create',
+        method,
+        body: isDryRun ? dryRunBody(groupOf(kind), name, body) : body,
+        subresource: name,
+      }),
   }
 }
 
@@ -372,54 +278,37 @@ function dryRunBody(group: string, name: string, body: object): object {
   })
 }
 
-interface AccessReview {
-  status?: { allowed?: boolean; reason?: string; evaluationError?: string }
-}
-interface SubjectReview {
-  status?: { userInfo?: { username?: string } }
+interface Review {
+  status?: Texts<'reason' | 'evaluationError'> & { allowed?: boolean; userInfo?: { username?: string } }
 }
 
 /** Questions to the server about ourselves. They are POSTs that change nothing, so they are repeated like reads. */
-class HttpReviewer implements Reviewer {
-  readonly dryRun: Writer
-  readonly #requests: Requests
-
-  constructor(requests: Requests, dryRun: Writer) {
-    this.#requests = requests
-    this.dryRun = dryRun
-  }
-
-  async can(access: Access): Promise<{ allowed: boolean; reason: string }> {
-    const { status } = await this.#review<AccessReview>(
-      'authorization.k8s.io/v1',
-      'SelfSubjectAccessReview',
-      {
-        resourceAttributes: access,
-      },
-    )
-    return { allowed: status?.allowed === true, reason: status?.reason || status?.evaluationError || '' }
-  }
-
-  async whoAmI(): Promise<string | undefined> {
-    try {
-      const { status } = await this.#review<SubjectReview>('authentication.k8s.io/v1', 'SelfSubjectReview')
-      return status?.userInfo?.username
-    } catch (error) {
-      if (isNotFound(error)) return undefined
-      throw error
-    }
-  }
-
-  #review<T>(apiVersion: string, kind: string, spec?: object): Promise<T> {
+function httpReviewer(requests: Requests): Pick<Reviewer, 'can' | 'whoAmI'> {
+  const review = (group: string, kind: string, spec?: object) => {
     const resource = `${kind.toLowerCase()}s`
-    return this.#requests.json<T>({
+    return requests.json<Review>({
       method: 'POST',
-      path: `/apis/${apiVersion}/${resource}`,
-      subject: { verb: 'create', resource: `${resource}.${apiVersion.split('/')[0]}`, changesNothing: true },
+      path: `/apis/${group}/v1/${resource}`,
+      subject: { verb: 'create', resource: `${resource}.${group}`, changesNothing: true },
       patience: patientQuestions,
       tryAtMost: 10_000,
-      body: { apiVersion, kind, ...(spec && { spec }) },
+      body: { apiVersion: `${group}/v1`, kind, ...(spec && { spec }) },
     })
+  }
+  return {
+    can: async (access) => {
+      const spec = { resourceAttributes: access }
+      const { status } = await review('authorization.k8s.io', 'SelfSubjectAccessReview', spec)
+      return { allowed: status?.allowed === true, reason: status?.reason || status?.evaluationError || '' }
+    },
+    whoAmI: async () => {
+      try {
+        return (await review('authentication.k8s.io', 'SelfSubjectReview')).status?.userInfo?.username
+      } catch (error) {
+        if (isNotFound(error)) return undefined
+        throw error
+      }
+    },
   }
 }
 

@@ -6,7 +6,7 @@ import { backoff, overloadOnly } from './backoff.ts'
 import { type Chunk, chunk, objectPath, PageCourse, selectors, withQuery } from './lists.ts'
 import { failureOfStatus } from './failure.ts'
 import type { Requests } from './requests.ts'
-import { subjectOf } from './api-error.ts'
+import { type Subject, subjectOf } from './api-error.ts'
 import type { Readable } from 'node:stream'
 
 /** How often the list is read where watching is not allowed, and how often watching is tried again. */
@@ -20,27 +20,38 @@ interface Tools {
   random: () => number
 }
 
+interface Watching<T extends KubeObject> {
+  kind: Kind<T>
+  where: Where
+  signal: AbortSignal
+}
+
 /**
  * List, then watch, for as long as the signal lets it: a watch that ends goes on from its last resourceVersion, one
  * that cannot (410) begins with a list again, of which only the differences are told.
  */
 export async function* watchObjects<T extends KubeObject>(
-  source: WatchSource<T>,
+  requests: Requests,
+  watching: Watching<T>,
   tools: Tools,
-  signal: AbortSignal,
 ): AsyncGenerator<Change<T>> {
-  const following = new WatchState(source, tools, signal)
+  const state = new WatchState(requests, watching, tools)
+  const { signal } = watching
   try {
-    while (!signal.aborted) yield* following.once()
+    while (!signal.aborted) yield* state.once()
   } catch (error) {
     if (!signal.aborted) throw error
   }
 }
 
+/** Under the five minutes after which many proxies cut a connection. */
+const longestWatch = 290
+const spread = 20
+
 class WatchState<T extends KubeObject> {
-  readonly #source: WatchSource<T>
+  readonly #requests: Requests
+  readonly #watching: Watching<T>
   readonly #tools: Tools
-  readonly #signal: AbortSignal
   readonly #known: Known<T>
   /** Undefined: only a list can tell where things stand. */
   #at: string | undefined
@@ -50,21 +61,24 @@ class WatchState<T extends KubeObject> {
   #polling = false
   #pollsLeft = 0
 
-  constructor(source: WatchSource<T>, tools: Tools, signal: AbortSignal) {
-    this.#source = source
+  constructor(requests: Requests, watching: Watching<T>, tools: Tools) {
+    this.#requests = requests
+    this.#watching = watching
     this.#tools = tools
-    this.#signal = signal
-    this.#known = new Known(source.kind)
+    this.#known = new Known(watching.kind)
   }
 
   /** One list or one watch, and what its failure means. */
   async *once(): AsyncGenerator<Change<T>> {
     try {
       if (this.#at === undefined) yield* this.#list()
-      else if (this.#pollsLeft > 0) yield* this.#pollAgain()
-      else yield* this.#watch(this.#at)
+      else if (this.#pollsLeft > 0) {
+        this.#pollsLeft--
+        await this.#pause(poll)
+        yield* this.#list()
+      } else yield* this.#watch(this.#at)
     } catch (error) {
-      this.#signal.throwIfAborted()
+      this.#watching.signal.throwIfAborted()
       yield* this.#failed(error)
     }
   }
@@ -72,10 +86,17 @@ class WatchState<T extends KubeObject> {
   async *#list(): AsyncGenerator<Change<T>> {
     this.#known.beginPass()
     let at = ''
-    for await (const page of this.#source.pages()) {
+    let token: string | undefined
+    const { where } = this.#watching
+    const course = new PageCourse(where)
+    do {
+      const page: Chunk<T> = await chunk(this.#requests, { ...this.#watching, patience: overloadOnly }, token)
+      const lost = course.astray(page, token)
+      if (lost !== undefined) throw this.#requests.error(lost, this.#subject('list'))
       for (const item of page.items) yield* this.#known.observed(item)
       at = page.resourceVersion
-    }
+      token = page.next
+    } while (token !== undefined)
     yield* this.#known.missing()
     this.#at = at
     this.#failures = 0
@@ -83,15 +104,9 @@ class WatchState<T extends KubeObject> {
     yield { type: 'synced' }
   }
 
-  async *#pollAgain(): AsyncGenerator<Change<T>> {
-    this.#pollsLeft--
-    await this.#tools.clock.sleep(poll, this.#signal)
-    yield* this.#list()
-  }
-
   async *#watch(from: string): AsyncGenerator<Change<T>> {
-    const began = this.#now()
-    const events = await this.#source.watch(from)
+    const began = ticks(this.#tools.clock)
+    const events = await this.#events(from)
     this.#polling = this.#lost = false
     for await (const { type, object } of events) {
       this.#at = object.metadata.resourceVersion ?? this.#at
@@ -100,8 +115,41 @@ class WatchState<T extends KubeObject> {
       else if (type !== 'BOOKMARK') yield* this.#known.observed(object)
     }
     // A server that ends every watch at once must not be asked without a pause.
-    if (this.#now() - began < goodWhile) await this.#pause(backoff(this.#failures++, this.#tools.random))
+    if (ticks(this.#tools.clock) - began < goodWhile)
+      await this.#pause(backoff(this.#failures++, this.#tools.random))
     else this.#failures = 0
+  }
+
+  /** Resolves when the server has accepted the watch, which ends sooner or later. */
+  async #events(resourceVersion: string): Promise<AsyncIterable<WatchEvent<T>>> {
+    const { kind, where, signal } = this.#watching
+    const seconds = Math.round(longestWatch - this.#tools.random() * spread)
+    const path = withQuery(objectPath(kind, { namespace: where.namespace }), {
+      watch: 'true',
+      allowWatchBookmarks: 'true',
+      resourceVersion,
+      timeoutSeconds: String(seconds),
+      ...selectors(where),
+    })
+    const subject = this.#subject('watch')
+    const call = { method: 'GET', path, subject, patience: overloadOnly, signal } as const
+    const { body } = await this.#requests.stream(call)
+    return this.#parsed(untilQuiet(body, seconds * 1000), path)
+  }
+
+  async *#parsed(bytes: AsyncIterable<Uint8Array>, path: string): AsyncGenerator<WatchEvent<T>> {
+    for await (const line of lines(bytes)) {
+      this.#requests.traceLine(path, line)
+      const event = JSON.parse(line) as WatchEvent<T> | { type: 'ERROR'; object: { code?: number } }
+      if (event.type === 'ERROR')
+        throw this.#requests.error(failureOfStatus(event.object), this.#subject('watch'))
+      yield event
+    }
+  }
+
+  #subject(verb: string): Subject {
+    const { kind, where } = this.#watching
+    return subjectOf(verb, kind, { namespace: where.namespace })
   }
 
   async *#failed(error: unknown): AsyncGenerator<Change<T>> {
@@ -109,15 +157,17 @@ class WatchState<T extends KubeObject> {
     const next = this.#afterFailure(status)
     this.#failures++
     if (next === 'resume') return
-    if (next === 'poll') this.#beginPolling()
-    else this.#at = undefined
-    if (next !== 'list') yield* this.#lose(error)
-    if (next !== 'poll' && (next === 'wait' || this.#failures > 1)) await this.#pause(this.#waitAfter(status))
-  }
-
-  #beginPolling(): void {
-    this.#polling = true
-    this.#pollsLeft = pollsPerTry
+    if (next === 'poll') {
+      this.#polling = true
+      this.#pollsLeft = pollsPerTry
+    } else this.#at = undefined
+    if (next !== 'list' && !this.#lost) {
+      this.#lost = true
+      yield { type: 'lost', why: error instanceof Error ? error.message : String(error) }
+    }
+    if (next === 'poll' || (next === 'list' && this.#failures <= 1)) return
+    const isRefused = status === 401 || status === 403 || status === 404
+    await this.#pause(isRefused ? poll : backoff(this.#failures - 1, this.#tools.random))
   }
 
   /** One cut is mended by asking again; only if that fails as well may changes be missed. */
@@ -129,24 +179,14 @@ class WatchState<T extends KubeObject> {
     return watching && passing && this.#failures === 0 ? 'resume' : 'wait'
   }
 
-  *#lose(error: unknown): Generator<Change<T>> {
-    if (this.#lost) return
-    this.#lost = true
-    yield { type: 'lost', why: error instanceof Error ? error.message : String(error) }
-  }
-
-  #waitAfter(status: number): number {
-    const refused = status === 401 || status === 403 || status === 404
-    return refused ? poll : backoff(this.#failures - 1, this.#tools.random)
-  }
-
   #pause(ms: number): Promise<void> {
-    return this.#tools.clock.sleep(ms, this.#signal)
+    return this.#tools.clock.sleep(ms, this.#watching.signal)
   }
+}
 
-  #now(): number {
-    return ticks(this.#tools.clock)
-  }
+interface WatchEvent<T> {
+  type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK'
+  object: T
 }
 
 interface Entry {
@@ -209,89 +249,6 @@ export class Known<T extends KubeObject> {
     const metadata = { name, ...(namespace !== '' && { namespace }), uid, resourceVersion }
     const { apiVersion, kind } = this.#kind
     return { apiVersion, kind, metadata } as T
-  }
-}
-
-interface WatchEvent<T> {
-  type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK'
-  object: T
-}
-
-/** What `follow` stands on: pages, and a watch that ends sooner or later. Both reject when they fail. */
-interface WatchSource<T extends KubeObject> {
-  readonly kind: Kind<T>
-  pages(): AsyncIterable<Chunk<T>>
-  /** Resolves when the server has accepted the watch. */
-  watch(resourceVersion: string): Promise<AsyncIterable<WatchEvent<T>>>
-}
-
-interface Watching<T extends KubeObject> {
-  kind: Kind<T>
-  where: Where
-  signal: AbortSignal
-}
-
-/** Under the five minutes after which many proxies cut a connection. */
-const longestWatch = 290
-const spread = 20
-
-export class HttpWatchSource<T extends KubeObject> implements WatchSource<T> {
-  readonly kind: Kind<T>
-  readonly #requests: Requests
-  readonly #watching: Watching<T>
-  readonly #random: () => number
-
-  constructor(requests: Requests, watching: Watching<T>, random: () => number) {
-    this.kind = watching.kind
-    this.#requests = requests
-    this.#watching = watching
-    this.#random = random
-  }
-
-  async *pages(): AsyncGenerator<Chunk<T>> {
-    let token: string | undefined
-    const { kind, where } = this.#watching
-    const course = new PageCourse(where)
-    do {
-      const page: Chunk<T> = await chunk(this.#requests, { ...this.#watching, patience: overloadOnly }, token)
-      const lost = course.astray(page, token)
-      if (lost !== undefined)
-        throw this.#requests.error(lost, subjectOf('list', kind, { namespace: where.namespace }))
-      yield page
-      token = page.next
-    } while (token !== undefined)
-  }
-
-  async watch(resourceVersion: string): Promise<AsyncIterable<WatchEvent<T>>> {
-    const { kind, where, signal } = this.#watching
-    const seconds = Math.round(longestWatch - this.#random() * spread)
-    const path = withQuery(objectPath(kind, { namespace: where.namespace }), {
-      watch: 'true',
-      allowWatchBookmarks: 'true',
-      resourceVersion,
-      timeoutSeconds: String(seconds),
-      ...selectors(where),
-    })
-    const subject = subjectOf('watch', kind, { namespace: where.namespace })
-    const { body } = await this.#requests.stream({
-      method: 'GET',
-      path,
-      subject,
-      patience: overloadOnly,
-      signal,
-    })
-    return this.#events(untilQuiet(body, seconds * 1000), path)
-  }
-
-  async *#events(bytes: AsyncIterable<Uint8Array>, path: string): AsyncGenerator<WatchEvent<T>> {
-    const { kind, where } = this.#watching
-    const subject = subjectOf('watch', kind, { namespace: where.namespace })
-    for await (const line of lines(bytes)) {
-      this.#requests.traceLine(path, line)
-      const event = JSON.parse(line) as WatchEvent<T> | { type: 'ERROR'; object: { code?: number } }
-      if (event.type !== 'ERROR') yield event
-      else throw this.#requests.error(failureOfStatus(event.object), subject)
-    }
   }
 }
 

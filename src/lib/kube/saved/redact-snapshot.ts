@@ -152,7 +152,7 @@ function privateNames(objects: readonly KubeObject[], home: string | undefined):
   const namesOf = (fits: (object: KubeObject) => boolean) =>
     new Set(objects.filter(fits).map(({ metadata }) => metadata.name))
   const namespaces = new Set(objects.filter(isPrivate).map(({ metadata }) => metadata.namespace ?? ''))
-  const nodes = namesOf(({ kind }) => kind === 'Node').union(new Set(objects.flatMap(nodesIn)))
+  const nodes = new Set([...namesOf(({ kind }) => kind === 'Node'), ...objects.flatMap(nodesIn)])
   const vms = namesOf(isMachine)
   const others = namesOf((one) => isPrivate(one) && !isMachine(one) && one.kind !== 'RoleBinding')
   const isKnown = ({ kind, metadata: { name } }: KubeObject) =>
@@ -162,7 +162,7 @@ function privateNames(objects: readonly KubeObject[], home: string | undefined):
     namespaces: numbered(namespaces, 'namespace'),
     nodes: numbered(nodes, 'node'),
     vms: numbered(vms, 'vm'),
-    others: numbered(others.difference(vms), 'name'),
+    others: numbered(new Set([...others].filter((name) => !vms.has(name))), 'name'),
     known,
   }
 }

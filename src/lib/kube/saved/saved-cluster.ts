@@ -1,19 +1,7 @@
 import { ApiError, exitCode, KvupError, usageError } from '../errors.ts'
-import type {
-  Access,
-  Change,
-  Cluster,
-  Found,
-  Page,
-  Reader,
-  Ref,
-  Reviewer,
-  ServerVersion,
-  ServiceCall,
-  Where,
-  Writer,
-} from '../cluster.ts'
+import type { Access, Cluster, Reader, Reviewer, ServerVersion, Where, Writer } from '../cluster.ts'
 import {
+  eachText,
   groupOf,
   isRecord,
   type Kind,
@@ -76,7 +64,7 @@ export function savedCluster(
   requireOne(saved, needed)
   const writer = refusingWriter(from)
   return {
-    reader: new SavedReader(saved),
+    reader: savedReader(saved),
     writer,
     reviewer: savedReviewer(saved, writer),
     takenAt: (index ? undefined : at) ?? takenAt(from, index, objects),
@@ -97,11 +85,8 @@ function takenAt(
   }
   const said = Date.parse(index.takenAt)
   if (Number.isNaN(said)) throw unfit(from, 'its index does not say when it was taken')
-  let latest = said
-  for (const { metadata } of objects) {
-    const made = Date.parse(metadata.creationTimestamp ?? '')
-    if (made > latest) latest = made
-  }
+  const made = objects.map(({ metadata }) => Date.parse(metadata.creationTimestamp ?? '') || said)
+  const latest = made.reduce((last, one) => Math.max(last, one), said)
   return new Date(latest - said > day ? latest : said)
 }
 
@@ -215,14 +200,11 @@ function refusingWriter(from: string): Writer {
   const refuse = async (): Promise<never> => {
     throw usageError('saved-cluster', `${from} is a saved cluster: nothing can be changed in it`)
   }
-  return {
-    create: refuse,
-    mergePatch: refuse,
-    jsonPatch: refuse,
-    apply: refuse,
-    delete: refuse,
-    subresource: refuse,
-  }
+  const names = ['create', 'mergePatch', 'jsonPatch', 'apply', 'delete', 'subresource'] as const
+  return Object.fromEntries(names.map((name) => [name, refuse])) as Record<
+    (typeof names)[number],
+    typeof refuse
+  >
 }
 
 /** What was read from files. */
@@ -240,113 +222,95 @@ interface Saved {
   byNamespace: boolean
 }
 
-/**
- * Answers from saved objects. What was refused when they were saved is refused with the same words; what they do not hold is a
- * NotSavedError, never "there are none".
- */
-class SavedReader implements Reader {
-  readonly #saved: Saved
-  /** There only where the files hold what Prometheus said of alerts: no other service was asked. */
-  readonly askService?: (call: ServiceCall) => Promise<string>
-
-  constructor(saved: Saved) {
-    this.#saved = saved
-    const { alerts, file } = saved
-    if (alerts === undefined) return
-    this.askService = async ({ path }) => {
-      if (path.endsWith('/alerts')) return alerts
-      throw new NotSavedError(`the answer of ${path}`, file)
-    }
-  }
-
-  async get<T extends KubeObject>(kind: Kind<T>, ref: Ref): Promise<Found<T>> {
-    const { name, namespace } = ref
-    const [object] = this.#saved.objects.select(kind, { name, ...(kind.namespaced && { namespace }) })
-    // Also where only a list of some of them was asked for.
-    if (object) return { is: 'object', object }
-    const unread = this.#answer(kind, ref)
-    if (unread?.code === 404) return { is: 'unserved' }
-    if (unread !== undefined) throw errorOf(unread)
-    return { is: 'absent' }
-  }
-
-  async list<T extends KubeObject>(kind: Kind<T>, where: Where = {}): Promise<T[]> {
-    const unread = this.#answer(kind, where)
-    if (unread !== undefined) throw errorOf(unread)
-    return this.#saved.objects.select(kind, where)
-  }
-
-  async *pages<T extends KubeObject>(kind: Kind<T>, where?: Where): AsyncGenerator<Page<T>> {
-    yield { items: await this.list(kind, where), resourceVersion: '' }
-  }
-
-  /** Nothing changes any more. */
-  async *watch<T extends KubeObject>(
-    kind: Kind<T>,
-    where: Where,
-    signal: AbortSignal,
-  ): AsyncGenerator<Change<T>> {
-    for (const object of await this.list(kind, where)) yield { type: 'added', object }
-    yield { type: 'synced' }
-    await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
-  }
-
-  async versions(group: string): Promise<readonly string[]> {
-    const { index, objects, empty } = this.#saved
-    if (index) return index.groups[group] ?? objects.versions(group)
-    // Who printed its pools alone has a platform all the same.
-    const isPlatform =
-      group === platformGroup && (objects.has(MachineConfigPools) || empty.some(isOf(MachineConfigPools)))
-    return isPlatform ? ['v1'] : objects.versions(group)
-  }
-
-  async version(): Promise<ServerVersion> {
-    const version = this.#saved.index?.serverVersion
-    if (version === undefined) throw new NotSavedError('the version of the API server', this.#saved.file)
-    return version
-  }
-
-  async log({ name }: Ref): Promise<string> {
-    throw new NotSavedError(`the log of pod ${name}`, this.#saved.file)
-  }
-
-  /** Undefined where the objects answer it; why not, where the cluster said so. Throws NotSavedError. */
-  #answer(kind: Kind, where: Where): Unread | undefined {
-    const asked = questionOf(kind, where)
-    const { index, empty } = this.#saved
-    const held = index ? index.read.some((question) => covers(question, asked)) : this.#isThere(kind, where)
-    if (held || empty.some((one) => one.apiVersion === asked.apiVersion && one.kind === asked.kind))
-      return this.#inOtherVersion(asked)
-    const unread = index?.unread.find((question) => covers(question, asked))
-    if (unread !== undefined) return unread
-    throw new NotSavedError(inWords(kind, where), this.#saved.file)
-  }
-
-  /** Pods are printed of one namespace as often as of all: of one that has none here nothing is known, and none is called gone. */
-  #isThere(kind: Kind, { namespace }: Where): boolean {
-    const { objects, byNamespace } = this.#saved
-    const isOfSome = byNamespace || kind.kind === 'Pod'
-    if (!isOfSome || !kind.namespaced || namespace === undefined) return objects.has(kind)
-    return objects.select(kind, { namespace }).length > 0
-  }
-
-  /** What kubectl printed is of one version: asked for in another one, the next may be tried. */
-  #inOtherVersion(asked: Question): Unread | undefined {
-    const { index, objects, empty } = this.#saved
-    const versions = index || empty.length > 0 ? [] : objects.versions(groupOf(asked))
-    const version = asked.apiVersion.slice(asked.apiVersion.indexOf('/') + 1)
-    if (versions.length === 0 || versions.includes(version)) return undefined
-    return {
-      ...asked,
-      code: 404,
-      reason: 'Unserved',
-      why: `${this.#saved.file} has ${versions.join(', ')} of it`,
-    }
-  }
-}
+const readers = new WeakSet<object>()
 
 /** Whether it answers from files. */
-export const isSaved = (reader: object): boolean => reader instanceof SavedReader
+export const isSaved = (reader: object): boolean => readers.has(reader)
+
+/**
+ * Answers from saved objects. What was refused when they were saved is refused with the same words; what they do not hold is a
+ * NotSavedError, never "there are none". `askService` is there only where the files hold what Prometheus said of alerts: no other service was asked.
+ */
+function savedReader(saved: Saved): Reader {
+  const { file, index, objects, empty, alerts } = saved
+  const lacking = (what: string) => new NotSavedError(what, file)
+  const list: Reader['list'] = async (kind, where = {}) => {
+    const unread = unreadIn(saved, kind, where)
+    if (unread !== undefined) throw errorOf(unread)
+    return objects.select(kind, where)
+  }
+  const reader: Reader = {
+    get: async (kind, ref) => {
+      const { name, namespace } = ref
+      const [object] = objects.select(kind, { name, ...(kind.namespaced && { namespace }) })
+      // Also where only a list of some of them was asked for.
+      if (object) return { is: 'object', object }
+      const unread = unreadIn(saved, kind, ref)
+      if (unread?.code === 404) return { is: 'unserved' }
+      if (unread !== undefined) throw errorOf(unread)
+      return { is: 'absent' }
+    },
+    list,
+    pages: async function* (kind, where) {
+      yield { items: await list(kind, where), resourceVersion: '' }
+    },
+    /** Nothing changes any more. */
+    watch: async function* (kind, where, signal) {
+      for (const object of await list(kind, where)) yield { type: 'added', object }
+      yield { type: 'synced' }
+      await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
+    },
+    versions: async (group) => {
+      if (index) return index.groups[group] ?? objects.versions(group)
+      // Who printed its pools alone has a platform all the same.
+      const isPlatform =
+        group === platformGroup && (objects.has(MachineConfigPools) || empty.some(isOf(MachineConfigPools)))
+      return isPlatform ? ['v1'] : objects.versions(group)
+    },
+    version: async () => {
+      if (index?.serverVersion === undefined) throw lacking('the version of the API server')
+      return index.serverVersion
+    },
+    log: async ({ name }) => {
+      throw lacking(`the log of pod ${name}`)
+    },
+    ...(alerts !== undefined && {
+      askService: async ({ path }) => {
+        if (path.endsWith('/alerts')) return alerts
+        throw lacking(`the answer of ${path}`)
+      },
+    }),
+  }
+  readers.add(reader)
+  return reader
+}
+
+/** Undefined where the objects answer it; why not, where the cluster said so. Throws NotSavedError. */
+function unreadIn(saved: Saved, kind: Kind, where: Where): Unread | undefined {
+  const asked = questionOf(kind, where)
+  const { index, empty, file } = saved
+  const held = index ? index.read.some((question) => covers(question, asked)) : isThere(saved, kind, where)
+  if (held || empty.some((one) => one.apiVersion === asked.apiVersion && one.kind === asked.kind))
+    return inOtherVersion(saved, asked)
+  const unread = index?.unread.find((question) => covers(question, asked))
+  if (unread !== undefined) return unread
+  throw new NotSavedError(inWords(kind, where), file)
+}
+
+/** Pods are printed of one namespace as often as of all: of one that has none here nothing is known, and none is called gone. */
+function isThere({ objects, byNamespace }: Saved, kind: Kind, { namespace }: Where): boolean {
+  const isOfSome = byNamespace || kind.kind === 'Pod'
+  if (!isOfSome || !kind.namespaced || namespace === undefined) return objects.has(kind)
+  return objects.select(kind, { namespace }).length > 0
+}
+
+/** What kubectl printed is of one version: asked for in another one, the next may be tried. */
+function inOtherVersion({ index, objects, empty, file }: Saved, asked: Question): Unread | undefined {
+  const versions = index || empty.length > 0 ? [] : objects.versions(groupOf(asked))
+  const version = asked.apiVersion.slice(asked.apiVersion.indexOf('/') + 1)
+  if (versions.length === 0 || versions.includes(version)) return undefined
+  return { ...asked, code: 404, reason: 'Unserved', why: `${file} has ${versions.join(', ')} of it` }
+}
 
 const platformGroup = 'config.openshift.io'
 
@@ -410,29 +374,21 @@ type FieldTest = (object: KubeObject) => boolean
 
 /** `status.phase=Running,spec.nodeName!=node-1` */
 function fieldTest(selector = ''): FieldTest {
-  const tests = selector
-    .split(',')
-    .filter((term) => term.trim() !== '')
-    .map(termTest)
+  const terms = selector.split(',').filter((term) => term.trim() !== '')
+  const tests = terms.map(termTest)
   return (object) => tests.every((test) => test(object))
 }
 
 function termTest(term: string): FieldTest {
-  const {
-    field = '',
-    operator,
-    value = '',
-  } = /^\s*(?<field>[^=!\s]+)\s*(?<operator>==|=|!=)(?<value>.*?)\s*$/.exec(term)?.groups ?? {}
-  if (field === '') throw usageError('not-a-selector', `${JSON.stringify(term)} is no field selector`)
-  const path = field.split('.')
-  const equal: FieldTest = (object) => valueAt(object, path) === value
-  return operator === '!=' ? (object) => !equal(object) : equal
-}
-
-function valueAt(object: KubeObject, path: readonly string[]): string {
-  let found: unknown = object
-  for (const step of path) found = isRecord(found) ? found[step] : undefined
-  return typeof found === 'string' ? found : found === undefined ? '' : JSON.stringify(found)
+  const [, field, operator, value] = /^\s*([^=!\s]+)\s*(==|=|!=)(.*?)\s*$/.exec(term) ?? []
+  if (field === undefined) throw usageError('not-a-selector', `${JSON.stringify(term)} is no field selector`)
+  return (object) => {
+    const found = field
+      .split('.')
+      .reduce<unknown>((at, step) => (isRecord(at) ? at[step] : undefined), object)
+    const text = typeof found === 'string' ? found : found === undefined ? '' : JSON.stringify(found)
+    return (text === value) === (operator !== '!=')
+  }
 }
 
 /** Of what a snapshot's first object is: what was asked, and what was answered. Everything else in it is plain Kubernetes objects. */
@@ -475,19 +431,12 @@ export interface Unread extends Question {
 const isIndex = (object: KubeObject): object is SnapshotIndex =>
   object.apiVersion === 'kvup.io/v1alpha1' && object.kind === 'SnapshotIndex'
 
-export function questionOf({ apiVersion, kind }: Kind, where: Where): Question {
-  const { namespace, name, labels, fields } = where
-  return {
-    apiVersion,
-    kind,
-    ...(namespace !== undefined && { namespace }),
-    ...(name !== undefined && { name }),
-    ...(labels !== undefined && { labels }),
-    ...(fields !== undefined && { fields }),
-  }
-}
-
 const limits = ['namespace', 'name', 'labels', 'fields'] as const
+
+export function questionOf({ apiVersion, kind }: Kind, where: Where): Question {
+  const asked = limits.flatMap((limit) => (where[limit] === undefined ? [] : [[limit, where[limit]]]))
+  return { apiVersion, kind, ...Object.fromEntries(asked) }
+}
 
 /** Whether whoever knows the answer to `wide` knows that to `asked` as well. */
 function covers(wide: Question, asked: Question): boolean {
@@ -523,8 +472,7 @@ export class NotSavedError extends KvupError {
   }
 }
 
-const isTime = (value: unknown): value is string =>
-  typeof value === 'string' && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/.test(value)
+const isTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/
 
 /** These lie in the future. */
 const future = /^(deletionTimestamp|notAfter|expirationTimestamp)$/
@@ -532,13 +480,9 @@ const future = /^(deletionTimestamp|notAfter|expirationTimestamp)$/
 /** The latest time that an object speaks of: Leases and heartbeats are seconds old when they are read. RFC 3339. */
 function latestTime(objects: readonly KubeObject[]): string | undefined {
   let latest: string | undefined
-  const visit = (value: unknown, key: string): void => {
-    if (isTime(value)) {
-      if (/time(stamp)?$/i.test(key) && !future.test(key) && (latest === undefined || value > latest))
-        latest = value
-    } else if (typeof value === 'object' && value !== null)
-      for (const [name, below] of Object.entries(value)) visit(below, name)
-  }
-  for (const object of objects) visit(object, '')
+  eachText(objects, (text, key) => {
+    const isPast = /time(stamp)?$/i.test(key) && !future.test(key)
+    if (isPast && isTime.test(text) && (latest === undefined || text > latest)) latest = text
+  })
   return latest
 }
