@@ -5,32 +5,36 @@ import { type Kind, resourceOf } from '../object.ts'
 
 /** The failure as it is told: what was tried on which object, why it failed, what helps. */
 export function apiError(failure: Failure, subject: Subject, to: Addressee): ApiError {
-  const telling = { to, details: { object: inWords(subject), cause: failure.error } }
-  if (isElsewhere(failure)) return elsewhere(failure, subject, telling)
-  if (failure.status < 400) return silent(failure, subject, telling)
-  if (failure.status === 401) return unauthorized(failure, subject, telling)
-  if (failure.status === 403) return refused(failure, subject, telling)
-  if (failure.status === 404 && !failure.namesObject) {
-    return new ApiError(
-      404,
-      unserved,
-      `${to.server} does not serve ${subject.resource}: ${failure.message}`,
-      telling.details,
+  const { status, statusReason, message, namesObject } = failure
+  const object = inWords(subject)
+  const told: Telling = (text, more = {}, [code, reason] = [status, statusReason]) =>
+    new ApiError(code, reason, text, { object, cause: failure.error, ...more })
+  const tried = `cannot ${subject.verb} ${object}: ${message}`
+  if (isElsewhere(failure)) return elsewhere(failure, subject, { to, told })
+  if (status < 400) return silent(failure, subject, { to, told })
+  if (status === 401)
+    return told(
+      `${to.server} does not accept the credentials of ${to.user} (${subject.verb} ${object}): ${message}`,
+      { remedy: `log in again, then check with: kubectl${contextFlag(to)} auth whoami` },
     )
-  }
-  if (failure.status === 429 || failure.status >= 500) return unable(failure, subject, telling)
-  return new ApiError(failure.status, failure.statusReason, tried(failure, subject), telling.details)
+  if (status === 403)
+    return isRbac(failure)
+      ? notAllowed(failure, subject, { to, told })
+      : told(tried, gatewayNotes(failure, to))
+  if (status === 404 && !namesObject)
+    return told(`${to.server} does not serve ${subject.resource}: ${message}`, {}, [404, unserved])
+  if (status === 429 || status >= 500) return unable(failure, subject, { to, told, tried })
+  return told(tried)
 }
 
-const tried = ({ message }: Failure, subject: Subject): string =>
-  `cannot ${subject.verb} ${inWords(subject)}: ${message}`
-
-const unknownOutcome = 'the outcome is unknown: the server may have acted on it'
-
-interface Telling {
+type Telling = (text: string, more?: Details, code?: [status: number, reason: string]) => ApiError
+interface Teller {
   to: Addressee
-  details: Details
+  told: Telling
 }
+
+const withOutcome = (what: string, isUnsure: boolean): string =>
+  isUnsure ? `${what}; the outcome is unknown: the server may have acted on it` : what
 
 /** What callers tell apart by its status, and an API behind the API server may say without a `metav1.Status`; and what a gateway says of itself. */
 const kept: ReadonlySet<number> = new Set([401, 409, 410, 422, 429])
@@ -40,32 +44,23 @@ export const isElsewhere = ({ status, foreign }: Failure): boolean =>
   foreign === true && status < 500 && !kept.has(status)
 
 /** Its status is not kept: 404 would be taken for "there is none". */
-function elsewhere(failure: Failure, subject: Subject, { to, details }: Telling): ApiError {
-  const what = `${to.server}${through(to)} does not answer like a Kubernetes API (${subject.verb} ${inWords(subject)}): ${failure.message}`
-  const unsure = isWrite(subject) && failure.status < 300
-  return new ApiError(
-    0,
-    unsure ? 'OutcomeUnknown' : notKubernetes,
-    unsure ? `${what}; ${unknownOutcome}` : what,
-    {
-      ...details,
-      notes: [origin(to)],
-      remedy: /HTTP request to an HTTPS server/iu.test(failure.message)
-        ? ['it needs https: correct the address, or use --server https://HOST:PORT']
-        : reachRemedy(to, '/version'),
-    },
-  )
+function elsewhere({ message, status }: Failure, subject: Subject, { to, told }: Teller): ApiError {
+  const what = `${to.server}${through(to)} does not answer like a Kubernetes API (${subject.verb} ${inWords(subject)}): ${message}`
+  const unsure = isWrite(subject) && status < 300
+  const remedy = /HTTP request to an HTTPS server/iu.test(message)
+    ? ['it needs https: correct the address, or use --server https://HOST:PORT']
+    : reachRemedy(to, '/version')
+  const code = unsure ? 'OutcomeUnknown' : notKubernetes
+  return told(withOutcome(what, unsure), { notes: [origin(to)], remedy }, [0, code])
 }
 
-function silent(failure: Failure, subject: Subject, { to, details }: Telling): ApiError {
-  const unsure =
-    isWrite(subject) && (failure.cause === 'cut' || failure.cause === 'timeout' || failure.cause === 'other')
-  const what = noAnswer(failure, subject, to)
-  return new ApiError(0, unsure ? 'OutcomeUnknown' : '', unsure ? `${what}; ${unknownOutcome}` : what, {
-    ...details,
-    notes: [origin(to)],
-    remedy: failure.cause === 'certificate' ? certificateRemedy(failure) : reachRemedy(to),
-  })
+function silent(failure: Failure, subject: Subject, { to, told }: Teller): ApiError {
+  const { cause, message } = failure
+  const unsure = isWrite(subject) && (cause === 'cut' || cause === 'timeout' || cause === 'other')
+  const certificate = /expired|not yet valid/iu.test(message) ? notValidNow : notTrusted
+  const remedy = cause === 'certificate' ? certificate : reachRemedy(to)
+  const what = withOutcome(noAnswer(failure, subject, to), unsure)
+  return told(what, { notes: [origin(to)], remedy }, [0, unsure ? 'OutcomeUnknown' : ''])
 }
 
 const noAnswer = ({ message }: Failure, subject: Subject, to: Addressee): string =>
@@ -80,50 +75,31 @@ const notValidNow = [
   'date -u     shows the clock of this computer: if it is wrong, a valid certificate looks expired or not yet valid',
 ]
 
-function certificateRemedy({ message }: Failure): readonly string[] {
-  return /expired|not yet valid/iu.test(message) ? notValidNow : notTrusted
-}
-
 /** An API server that is out of breath, or that a gateway before it does not reach. */
-function unable(failure: Failure, subject: Subject, { to, details }: Telling): ApiError {
-  const { status, statusReason, foreign } = failure
+function unable(
+  failure: Failure,
+  subject: Subject,
+  { to, told, tried }: Teller & { tried: string },
+): ApiError {
+  const { status, foreign } = failure
   const unsure = isWrite(subject) && (status === 502 || status === 504)
-  const what = foreign ? noAnswer(failure, subject, to) : tried(failure, subject)
-  return new ApiError(status, statusReason, unsure ? `${what}; ${unknownOutcome}` : what, {
-    ...details,
-    ...(foreign
-      ? { notes: ['this answer is from a gateway before it', origin(to)], remedy: reachRemedy(to) }
-      : !isWrite(subject) && { notes: [`HTTP ${status}; ${served(to)}`], remedy: reachRemedy(to) }),
-  })
+  const notes = foreign
+    ? ['this answer is from a gateway before it', origin(to)]
+    : [`HTTP ${status}; ${served(to)}`]
+  const more = foreign || !isWrite(subject) ? { notes, remedy: reachRemedy(to) } : {}
+  return told(withOutcome(foreign ? noAnswer(failure, subject, to) : tried, unsure), more)
 }
 
-function unauthorized(failure: Failure, subject: Subject, { to, details }: Telling): ApiError {
-  const message = `${to.server} does not accept the credentials of ${to.user} (${subject.verb} ${inWords(subject)}): ${failure.message}`
-  return new ApiError(401, failure.statusReason, message, {
-    ...details,
-    remedy: `log in again, then check with: kubectl${contextFlag(to)} auth whoami`,
-  })
+function gatewayNotes(failure: Failure, to: Addressee): Details {
+  const note = 'this answer is from a gateway before the API server, which no Role changes'
+  return isWordless(failure) ? { notes: [note, served(to)], remedy: reachRemedy(to) } : {}
 }
 
-function refused(failure: Failure, subject: Subject, telling: Telling): ApiError {
-  const { to, details } = telling
-  if (isRbac(failure)) return notAllowed(failure, subject, telling)
-  return new ApiError(403, failure.statusReason, tried(failure, subject), {
-    ...details,
-    ...(isWordless(failure) && {
-      notes: ['this answer is from a gateway before the API server, which no Role changes', served(to)],
-      remedy: reachRemedy(to),
-    }),
-  })
-}
-
-function notAllowed(failure: Failure, subject: Subject, { to, details }: Telling): ApiError {
-  const who = /User "([^"]+)"/.exec(failure.message)?.[1] ?? to.user
+function notAllowed({ message }: Failure, subject: Subject, { to, told }: Teller): ApiError {
+  const who = /User "([^"]+)"/.exec(message)?.[1] ?? to.user
   const where = subject.namespace === undefined ? ' at cluster scope' : ''
-  const more = /cannot \w+ (resource|path)/.test(failure.message) ? '' : `: ${failure.message}`
-  const message = `${who} may not ${subject.verb} ${inWords(subject)}${where}${more}`
-  return new ApiError(403, failure.statusReason, message, {
-    ...details,
+  const more = /cannot \w+ (resource|path)/.test(message) ? '' : `: ${message}`
+  return told(`${who} may not ${subject.verb} ${inWords(subject)}${where}${more}`, {
     notes: [served(to)],
     remedy: `kvup rbac ${roleWith(subject)} | kubectl${contextFlag(to)} apply -f -     then bind it to this user`,
   })
@@ -148,9 +124,8 @@ function isRbac(failure: Failure): boolean {
   return !isWordless(failure) && !others.test(failure.message)
 }
 
-function isWrite({ verb, changesNothing }: Subject): boolean {
-  return changesNothing !== true && ['create', 'update', 'patch', 'delete'].includes(verb)
-}
+const isWrite = ({ verb, changesNothing }: Subject): boolean =>
+  changesNothing !== true && ['create', 'update', 'patch', 'delete'].includes(verb)
 
 /** Whom we speak to, for messages: addresses without the passwords that they may carry. */
 export interface Addressee {
@@ -200,15 +175,12 @@ export interface Subject {
   changesNothing?: true
 }
 
-export function subjectOf(verb: string, kind: Kind, ref: Partial<Ref>, subresource?: string): Subject {
-  const resource = resourceOf(kind) + (subresource === undefined ? '' : `/${subresource}`)
-  return {
-    verb,
-    resource,
-    name: ref.name,
-    ...(kind.namespaced && ref.namespace !== undefined && { namespace: ref.namespace }),
-  }
-}
+export const subjectOf = (verb: string, kind: Kind, ref: Partial<Ref>, subresource?: string): Subject => ({
+  verb,
+  resource: resourceOf(kind) + (subresource === undefined ? '' : `/${subresource}`),
+  name: ref.name,
+  ...(kind.namespaced && ref.namespace !== undefined && { namespace: ref.namespace }),
+})
 
 /** `kubevirts.kubevirt.io/kubevirt in namespace kubevirt` */
 function inWords({ resource, namespace, name }: Subject): string {
@@ -219,6 +191,5 @@ function inWords({ resource, namespace, name }: Subject): string {
 /** The `statusReason` that an ApiError carries when the server does not know the kind at all. */
 const unserved = 'Unserved'
 
-export function isUnserved(error: ApiError): boolean {
-  return error.status === 404 && error.statusReason === unserved
-}
+export const isUnserved = ({ status, statusReason }: ApiError): boolean =>
+  status === 404 && statusReason === unserved

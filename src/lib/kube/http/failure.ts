@@ -25,11 +25,10 @@ export interface Failure {
   error?: unknown
 }
 
+/** What a `metav1.Status` says. */
 interface StatusBody {
-  kind?: string
   message?: string
   reason?: string
-  details?: { name?: string; retryAfterSeconds?: number; causes?: { reason?: string }[] }
 }
 
 /** `passedOn`: somebody behind the API server answers, who need not be one. */
@@ -38,20 +37,27 @@ export function failureOfAnswer(
   body: string,
   { now, passedOn }: { now: Date; passedOn: boolean },
 ): Failure {
-  const said = parsed(body)
-  const { message, reason = '', details = {} } = said
-  const after = retryDelay(header(answer, 'retry-after'), writtenAt(answer) ?? now) ?? afterIn(details)
+  const parsed = parseJson(body)
+  // Gateways have fields of these names as well, and other things in them.
+  const said = isRecord(parsed) ? parsed : {}
+  const details = isRecord(said['details']) ? said['details'] : {}
+  const { retryAfterSeconds: seconds, name, causes } = details
+  const { message, reason, kind } = said
+  const later = typeof seconds === 'number' ? seconds * 1000 : 0
+  const after = retryDelay(header(answer, 'retry-after'), writtenAt(answer) ?? now) ?? later
   return {
     status: answer.status,
-    statusReason: reason,
-    message: message === undefined ? unsaid(answer, body) : shortened(message),
-    namesObject: Boolean(details.name),
-    ...(!passedOn && isForeign(answer, said) && { foreign: true }),
-    ...(after > 0 && !isBudget(details) && { retryAfter: after }),
+    statusReason: typeof reason === 'string' ? reason : '',
+    message: typeof message === 'string' ? shortened(message) : unsaid(answer, body),
+    namesObject: typeof name === 'string' && name !== '',
+    ...(!passedOn && kind !== 'Status' && !isMarked(answer) && { foreign: true }),
+    ...(after > 0 && !isBudget(causes) && { retryAfter: after }),
   }
 }
 
-const isForeign = (answer: Answer, { kind }: StatusBody): boolean => kind !== 'Status' && !isMarked(answer)
+/** The no of a PodDisruptionBudget is an answer, and not an overloaded server. */
+const isBudget = (causes: unknown): boolean =>
+  Array.isArray(causes) && causes.some((one) => isRecord(one) && one['reason'] === 'DisruptionBudget')
 
 function unsaid(answer: Answer, body: string): string {
   const status = `HTTP ${answer.status}`
@@ -70,8 +76,6 @@ function writtenAt(answer: Answer): Date | undefined {
   return Number.isNaN(date.getTime()) ? undefined : date
 }
 
-const afterIn = ({ retryAfterSeconds = 0 }: NonNullable<StatusBody['details']>) => retryAfterSeconds * 1000
-
 /** The failure that a `metav1.Status` inside a watch stands for. */
 export const failureOfStatus = (object: { code?: number } & StatusBody): Failure => ({
   status: object.code ?? 500,
@@ -79,36 +83,6 @@ export const failureOfStatus = (object: { code?: number } & StatusBody): Failure
   message: shortened(object.message ?? 'the watch failed'),
   namesObject: false,
 })
-
-/** The no of a PodDisruptionBudget is an answer, and not an overloaded server. */
-function isBudget({ causes = [] }: NonNullable<StatusBody['details']>): boolean {
-  return causes.some(({ reason }) => reason === 'DisruptionBudget')
-}
-
-function parsed(body: string): StatusBody {
-  const value = parseJson(body)
-  return isRecord(value) ? statusIn(value) : {}
-}
-
-/** Gateways have fields of these names as well, and other things in them. */
-const statusIn = ({ kind, message, reason, details }: Record<string, unknown>): StatusBody => ({
-  ...(typeof kind === 'string' && { kind }),
-  ...(typeof message === 'string' && { message }),
-  ...(typeof reason === 'string' && { reason }),
-  ...(isRecord(details) && { details: detailsIn(details) }),
-})
-
-function detailsIn({
-  name,
-  retryAfterSeconds,
-  causes,
-}: Record<string, unknown>): NonNullable<StatusBody['details']> {
-  return {
-    ...(typeof name === 'string' && { name }),
-    ...(typeof retryAfterSeconds === 'number' && { retryAfterSeconds }),
-    ...(Array.isArray(causes) && { causes: causes.filter(isRecord) }),
-  }
-}
 
 /** Codes of errors by what they say. */
 const codes: Readonly<Partial<Record<Silence, string>>> = {
@@ -121,9 +95,7 @@ const codes: Readonly<Partial<Record<Silence, string>>> = {
 }
 
 const causes = new Map(
-  Object.entries(codes).flatMap(([cause, all]) =>
-    all.split(' ').map((code) => [code, cause as Silence] as const),
-  ),
+  Object.entries(codes).flatMap(([cause, all]) => all.split(' ').map((code) => [code, cause as Silence])),
 )
 
 /** A request that got no answer, and whether the server can have seen it. */
@@ -227,18 +199,21 @@ export const isApiGroup = (answer: unknown): answer is ApiGroup =>
 export const isServerVersion = (answer: unknown): answer is ServerVersion =>
   isRecord(answer) && typeof answer['gitVersion'] === 'string'
 
-/** The answer of somebody who is no API server, or not in its right mind: what it means for the cluster is unknown. */
-export function unlike(what: string, answer: unknown): Failure {
-  const said = answer === undefined ? 'nothing' : shortened(JSON.stringify(answer), 120)
-  return {
-    status: 0,
-    statusReason: '',
-    message: `the answer is not ${what}, but ${said}`,
-    cause: 'other',
-    namesObject: false,
-    foreign: true,
-  }
-}
+/** Of who is no API server, or not in its right mind: what it means for the cluster is unknown. */
+export const foreignAnswer = (message: string): Failure => ({
+  status: 0,
+  statusReason: '',
+  message,
+  cause: 'other',
+  namesObject: false,
+  foreign: true,
+})
+
+/** An answer that is not what was asked for. */
+export const unlike = (what: string, answer: unknown): Failure =>
+  foreignAnswer(
+    `the answer is not ${what}, but ${answer === undefined ? 'nothing' : shortened(JSON.stringify(answer), 120)}`,
+  )
 
 /** What an API server puts on all that it answers, whatever that is (apiserver, `WithAuditInit` and `WithPriorityAndFairness`). */
 const marks = ['audit-id', 'x-kubernetes-pf-flowschema-uid']
@@ -276,14 +251,12 @@ export class ServerBehind {
   async isKubernetes(): Promise<boolean> {
     if (this.#marked) return this.#ask()
     this.#is ??= this.#ask()
-    try {
-      const is = await this.#is
-      if (!is) this.#is = undefined
-      return is
-    } catch (error) {
+    const is = await this.#is.catch((error: unknown) => {
       this.#is = undefined
       throw error
-    }
+    })
+    if (!is) this.#is = undefined
+    return is
   }
 
   async #ask(): Promise<boolean> {

@@ -8,6 +8,7 @@ import {
   type Failure,
   failureOfAnswer,
   failureOfSilence,
+  foreignAnswer,
   header,
   ServerBehind,
   versionPath,
@@ -61,7 +62,6 @@ interface RequestTools {
 const mostText = 64 * 1024 * 1024
 const mostOfList = 8 * mostText
 
-const anyJson = 'application/json, */*'
 const unheard = { heard: undefined, onWarning: () => undefined }
 
 type Read<T> = (answer: Answer) => Promise<T>
@@ -121,8 +121,11 @@ export class Requests {
 
   async #patiently<T>(asked: Call, read: Read<T>): Promise<T> {
     const { random, clock, isOnce = false } = this.#tools
-    const call = this.#untilTheEnd(asked)
-    const allowance = this.#allowanceOf(call)
+    const signals = [asked.signal, this.#tools.ending].filter((one) => one !== undefined)
+    const [only, more] = signals
+    const call = only === undefined ? asked : { ...asked, signal: more ? AbortSignal.any(signals) : only }
+    const most = Math.min(this.#tools.timeout ?? Infinity, call.atMost ?? Infinity)
+    const allowance = new Allowance(Number.isFinite(most) ? most : undefined)
     const age = ageOn(clock)
     for (let attempt = 0; ; attempt++) {
       const outcome = await this.#attempt(call, read, allowance)
@@ -140,17 +143,6 @@ export class Requests {
       // Longer than it was meant to be where the machine was suspended meanwhile.
       if (age() > freshFor + pause) throw this.error(outcome.failure, call.subject)
     }
-  }
-
-  #untilTheEnd(call: Call): Call {
-    const { ending } = this.#tools
-    if (ending === undefined) return call
-    return { ...call, signal: call.signal === undefined ? ending : AbortSignal.any([call.signal, ending]) }
-  }
-
-  #allowanceOf({ atMost }: Call): Allowance {
-    const most = Math.min(this.#tools.timeout ?? Infinity, atMost ?? Infinity)
-    return new Allowance(Number.isFinite(most) ? most : undefined)
   }
 
   /** "Not found" and the like say something of the cluster only where there is one. */
@@ -235,19 +227,16 @@ export class Requests {
     }
   }
 
-  #message(
-    { method, path, body, subject, accept = anyJson, contentType = 'application/json' }: Call,
-    signal: AbortSignal,
-  ): Message {
+  #message({ method, path, body, subject, accept, contentType }: Call, signal: AbortSignal): Message {
     return {
       method,
       url: this.#tools.server + path,
       headers: {
-        accept,
+        accept: accept ?? 'application/json, */*',
         // A watch is read as it comes, line by line.
         ...(subject.verb !== 'watch' && { 'accept-encoding': 'gzip' }),
         'user-agent': this.#tools.userAgent,
-        ...(body !== undefined && { 'content-type': contentType }),
+        ...(body !== undefined && { 'content-type': contentType ?? 'application/json' }),
       },
       body: body === undefined ? undefined : JSON.stringify(body),
       signal,
@@ -261,37 +250,31 @@ function ageOn(clock: Clock): () => number {
 }
 
 /** A login page, a proxy's excuse: whoever it is, it is no API server. */
-function notJson(text: string): Failure {
-  const message = `the answer is no JSON, but ${bodyInWords(text, 80) || 'nothing'}`
-  return { status: 0, statusReason: '', message, cause: 'other', namesObject: false, foreign: true }
-}
-
-interface TransportTools {
-  /** The local one. */
-  clock: Clock
-  heard?: ((date: HeardDate) => void) | undefined
-  trace: Trace
-  onWarning: (text: string) => void
-}
+const notJson = (text: string): Failure =>
+  foreignAnswer(`the answer is no JSON, but ${bodyInWords(text, 80) || 'nothing'}`)
 
 /** Sends one request once, with our credentials, and shows it to the trace. Rejects with what the socket said. */
-async function exchange(message: Message, access: Access, tools: TransportTools): Promise<Answer> {
+async function exchange(
+  message: Message,
+  access: Access,
+  { clock, heard, trace, onWarning }: Pick<RequestTools, 'clock' | 'heard' | 'trace' | 'onWarning'>,
+): Promise<Answer> {
   const { url, method, body } = message
   const headers = { ...message.headers, ...access.headers }
-  const sent = tools.clock.now().getTime()
-  const began = ticks(tools.clock)
-  tools.trace.asked({ method, url, headers, body })
-  const since = () => Math.round(ticks(tools.clock) - began)
+  const sent = clock.now().getTime()
+  const began = ticks(clock)
+  trace.asked({ method, url, headers, body })
+  const since = () => Math.round(ticks(clock) - began)
   try {
     const answer = await access.send({ ...message, headers })
     const ms = since()
-    tools.trace.answered({ method, url, status: answer.status, ms })
+    trace.answered({ method, url, status: answer.status, ms })
     const date = saidDate(answer)
-    if (date !== undefined) tools.heard?.({ date, sent, received: sent + ms })
-    for (const text of warningTexts(header(answer, 'warning'))) tools.onWarning(text)
+    if (date !== undefined) heard?.({ date, sent, received: sent + ms })
+    for (const text of warningTexts(header(answer, 'warning'))) onWarning(text)
     return answer
   } catch (error) {
-    tools.trace.failed({ method, url, error, ms: since() })
+    trace.failed({ method, url, error, ms: since() })
     throw error
   }
 }
