@@ -14,18 +14,14 @@ export async function loadKubeconfig(connection: Connection, env: Environment): 
   if (connection.kubeconfig) return readKubeconfig(connection.kubeconfig)
   const named = (env['KUBECONFIG'] ?? '').split(delimiter).filter((file) => file !== '')
   if (named.length > 0) return readAll(named)
-  const usual = usualFile(env)
+  const home = env['HOME'] ?? env['USERPROFILE']
+  const usual = home === undefined ? undefined : join(home, '.kube', 'config')
   if (usual !== undefined && existsSync(usual)) return readKubeconfig(usual)
   if (env['KUBERNETES_SERVICE_HOST'] && existsSync(inClusterToken)) return inCluster(env)
   if (connection.server) return { clusters: [], contexts: [], users: [], current: undefined, files: [] }
   throw usageError('no-cluster', `no cluster is configured: there is no ${usual ?? '~/.kube/config'}`, {
     remedy: 'name a kubeconfig with --kubeconfig FILE or KUBECONFIG',
   })
-}
-
-function usualFile(env: Environment): string | undefined {
-  const home = env['HOME'] ?? env['USERPROFILE']
-  return home === undefined ? undefined : join(home, '.kube', 'config')
 }
 
 /** As kubectl merges: what comes first wins, files that do not exist are passed over. */
@@ -38,17 +34,16 @@ async function readAll(files: readonly string[]): Promise<Entries> {
   }
   const all = await Promise.all(present.map(readKubeconfig))
   return {
-    clusters: firstOfEach(all.flatMap((one) => one.clusters)),
-    contexts: firstOfEach(all.flatMap((one) => one.contexts)),
-    users: firstOfEach(all.flatMap((one) => one.users)),
-    current: all.find((one) => one.current !== undefined)?.current,
+    clusters: firstOfEach(all.flatMap(({ clusters }) => clusters)),
+    contexts: firstOfEach(all.flatMap(({ contexts }) => contexts)),
+    users: firstOfEach(all.flatMap(({ users }) => users)),
+    current: all.find(({ current }) => current !== undefined)?.current,
     files: present,
   }
 }
 
-function firstOfEach<T extends { name: string }>(entries: readonly T[]): T[] {
-  return entries.filter((entry, i) => entries.findIndex(({ name }) => name === entry.name) === i)
-}
+const firstOfEach = <T extends { name: string }>(entries: readonly T[]): T[] =>
+  entries.filter((entry, i) => entries.findIndex(({ name }) => name === entry.name) === i)
 
 /** As client-go makes it of a pod's environment and its ServiceAccount. */
 function inCluster(env: Environment): Entries {
@@ -56,19 +51,16 @@ function inCluster(env: Environment): Entries {
   const scheme = ['80', '8080', '8001'].includes(port) ? 'http' : 'https'
   const server = `${scheme}://${host.includes(':') ? `[${host}]` : host}:${port}`
   const user = 'inClusterUser'
-  const authProvider = { name: 'tokenFile', config: { tokenFile: inClusterToken } }
+  const namespace = existsSync(`${pod}/namespace`) && readFileSync(`${pod}/namespace`, 'utf8')
   return {
     clusters: [{ name: 'inCluster', server, caFile: `${pod}/ca.crt`, skipTLSVerify: false }],
-    contexts: [{ name: 'inClusterContext', cluster: 'inCluster', user, ...ownNamespace() }],
-    users: [{ name: user, login: { name: user, authProvider }, impersonation: {} }],
+    contexts: [
+      { name: 'inClusterContext', cluster: 'inCluster', user, ...(namespace !== false && { namespace }) },
+    ],
+    users: [{ name: user, login: withTokenFile({ name: user }, inClusterToken), impersonation: {} }],
     current: 'inClusterContext',
     files: [],
   }
-}
-
-function ownNamespace(): { namespace?: string } {
-  const file = `${pod}/namespace`
-  return existsSync(file) ? { namespace: readFileSync(file, 'utf8') } : {}
 }
 
 /** What one kubeconfig says, or several merged. */
@@ -103,15 +95,13 @@ export async function readKubeconfig(file: string): Promise<Entries> {
   // A fleet reads the same file once for each of its contexts.
   if (lastRead?.file === file && lastRead.text === text) return lastRead.entries
   try {
-    const entries = { ...entriesOf(await parseKubeconfig(text), resolve(file)), files: [file] }
+    const entries = entriesOf(await parseKubeconfig(text), file)
     lastRead = { file, text, entries }
     return entries
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause)
-    throw usageError('kubeconfig-invalid', `${file} is not a kubeconfig: ${why}`, {
-      remedy: `kubectl config view --kubeconfig ${file}`,
-      cause,
-    })
+    const remedy = `kubectl config view --kubeconfig ${file}`
+    throw usageError('kubeconfig-invalid', `${file} is not a kubeconfig: ${why}`, { remedy, cause })
   }
 }
 
@@ -121,33 +111,30 @@ function readText(file: string): string {
   try {
     return readFileSync(file, 'utf8')
   } catch (cause) {
-    throw usageError(
-      'kubeconfig-missing',
-      `cannot read the kubeconfig ${file}: ${(cause as Error).message}`,
-      {
-        remedy: 'name a file that exists with --kubeconfig FILE or KUBECONFIG',
-        cause,
-      },
-    )
+    const why = `cannot read the kubeconfig ${file}: ${(cause as Error).message}`
+    const remedy = 'name a file that exists with --kubeconfig FILE or KUBECONFIG'
+    throw usageError('kubeconfig-missing', why, { remedy, cause })
   }
 }
 
-function entriesOf(
-  { clusters, contexts, users, ...raw }: RawKubeconfig,
-  file: string,
-): Omit<Entries, 'files'> {
-  const folder = dirname(file)
+/** A kubeconfig as it is written: nothing is checked yet. */
+type Raw = { [list in `${Entry}s`]?: readonly unknown[] | null } & { 'current-context'?: string | null }
+type Entry = 'cluster' | 'context' | 'user'
+
+function entriesOf(raw: Raw, named: string): Entries {
+  const file = resolve(named)
+  const each = <T, Made>(what: Entry, made: (name: string, body: T) => Made, otherwise?: T): Made[] =>
+    (raw[`${what}s`] ?? []).map((one, i) => {
+      const { name, [what]: body } = (one ?? {}) as { name?: string } & { [key in Entry]?: T | null }
+      const at = `${what}s[${i}]`
+      return made(required(name, `${at}.name`), required(body ?? otherwise, `${at}.${what}`))
+    })
   return {
-    clusters: (clusters ?? []).map(({ name, cluster }, i) =>
-      clusterOf(required(name, `clusters[${i}].name`), required(cluster, `clusters[${i}].cluster`), file),
-    ),
-    contexts: (contexts ?? []).map(({ name, context }, i) =>
-      contextOf(required(name, `contexts[${i}].name`), required(context, `contexts[${i}].context`)),
-    ),
-    users: (users ?? []).map(({ name, user }, i) =>
-      userOf(required(name, `users[${i}].name`), user ?? {}, folder),
-    ),
+    clusters: each<RawCluster, KubeCluster>('cluster', (name, cluster) => clusterOf(name, cluster, file)),
+    contexts: each('context', contextOf),
+    users: each<RawUser, KubeUser>('user', (name, user) => userOf(name, user, dirname(file)), {}),
     current: raw['current-context'] || undefined,
+    files: [named],
   }
 }
 
@@ -172,7 +159,7 @@ function clusterOf(name: string, raw: RawCluster, file: string): KubeCluster {
   }
 }
 
-function contextOf(name: string, { cluster, user, namespace }: RawContext): Context {
+function contextOf(name: string, { cluster, user, namespace }: Partial<Context>): Context {
   return {
     name,
     cluster: required(cluster, `the cluster of context ${name}`),
@@ -183,28 +170,27 @@ function contextOf(name: string, { cluster, user, namespace }: RawContext): Cont
 }
 
 function userOf(name: string, raw: RawUser, folder: string): KubeUser {
-  const { tokenFile, as: user, 'as-uid': uid, 'as-groups': groups, 'as-user-extra': extra } = raw
-  const login = { name, ...credentialsOf(raw, folder) }
+  const { tokenFile, token, username, password, exec } = raw
+  const { as: user, 'as-uid': uid, 'as-groups': groups, 'as-user-extra': extra } = raw
+  const login: User = {
+    name,
+    ...compact({
+      token: token ? String(token) : undefined,
+      username,
+      password: password === undefined ? undefined : String(password),
+      certData: raw['client-certificate-data'],
+      certFile: relativeTo(folder, raw['client-certificate']),
+      keyData: raw['client-key-data'],
+      keyFile: relativeTo(folder, raw['client-key']),
+      authProvider: raw['auth-provider'],
+      exec: exec?.command?.includes('/') ? { ...exec, command: resolve(folder, exec.command) } : exec,
+    }),
+  }
   return {
     name,
     login: tokenFile ? withTokenFile(login, resolve(folder, tokenFile)) : login,
     impersonation: { user, uid, groups, extra },
   }
-}
-
-function credentialsOf(raw: RawUser, folder: string): Omit<User, 'name'> {
-  const { token, username, password, exec } = raw
-  return compact({
-    token: token ? String(token) : undefined,
-    username,
-    password: password === undefined ? undefined : String(password),
-    certData: raw['client-certificate-data'],
-    certFile: relativeTo(folder, raw['client-certificate']),
-    keyData: raw['client-key-data'],
-    keyFile: relativeTo(folder, raw['client-key']),
-    authProvider: raw['auth-provider'],
-    exec: exec?.command?.includes('/') ? { ...exec, command: resolve(folder, exec.command) } : exec,
-  })
 }
 
 function relativeTo(folder: string, file: string | undefined): string | undefined {
@@ -217,16 +203,6 @@ export function withTokenFile(login: User, tokenFile: string): User {
   return { ...rest, authProvider: { name: 'tokenFile', config: { tokenFile } } }
 }
 
-/** A kubeconfig as it is written: nothing is checked yet. */
-interface RawKubeconfig {
-  clusters?: RawEntry<'cluster', RawCluster>[] | null
-  contexts?: RawEntry<'context', RawContext>[] | null
-  users?: RawEntry<'user', RawUser>[] | null
-  'current-context'?: string | null
-}
-
-type RawEntry<Key extends string, Body> = { name?: string } & { [key in Key]?: Body | null }
-
 interface RawCluster {
   server?: string
   'certificate-authority'?: string
@@ -234,13 +210,7 @@ interface RawCluster {
   'insecure-skip-tls-verify'?: boolean
   'tls-server-name'?: string
   'proxy-url'?: string
-  extensions?: readonly Extension[] | null
-}
-
-interface RawContext {
-  cluster?: string
-  user?: string
-  namespace?: string
+  extensions?: unknown
 }
 
 interface RawUser {
@@ -261,45 +231,26 @@ interface RawUser {
 }
 
 /** A YAML parser is loaded only where the text needs one. Throws what the parser says, and for a text that is no mapping. */
-async function parseKubeconfig(text: string): Promise<RawKubeconfig> {
+async function parseKubeconfig(text: string): Promise<Raw> {
   const value = text.trimStart().startsWith('{') ? parseJson(text) : plainYaml(text)
-  const parsed = value ?? (await parseYaml(text))
-  if (parsed === null || parsed === undefined) return {}
-  if (typeof parsed !== 'object' || Array.isArray(parsed)) throw new Error('it is no mapping')
-  return parsed
-}
-
-/** Merge keys are kept, as kubectl does. */
-async function parseYaml(text: string): Promise<unknown> {
-  const { parse } = await import('yaml')
-  return parse(text, { merge: true })
+  // Merge keys are kept, as kubectl does.
+  const parsed = value ?? ((await import('yaml')).parse(text, { merge: true }) as unknown) ?? {}
+  if (isRecord(parsed)) return parsed
+  throw new Error('it is no mapping')
 }
 
 /** Of a cluster in a kubeconfig, where `kvup demo --serve` says how fast its time runs: `{speed: 60}`. */
 export const paceExtension = 'kvup.io/pace'
 
-/** As a kubeconfig has them. */
-interface Extension {
-  name?: string
-  extension?: unknown
-}
-
 /** Undefined where nothing is said, and of any cluster but one on this machine: no other has a time of its own. */
-export function paceOf(
-  server: string,
-  extensions: readonly Extension[] | null | undefined,
-): number | undefined {
-  if (!URL.canParse(server) || !isLoopback(new URL(server).hostname)) return undefined
-  const speed = speedIn(extensions)
+export function paceOf(server: string, extensions: unknown): number | undefined {
+  if (!URL.canParse(server) || !isLoopback(new URL(server).hostname) || !Array.isArray(extensions))
+    return undefined
+  const found: unknown = extensions.find((one) => isRecord(one) && one['name'] === paceExtension)
+  const extension = isRecord(found) ? found['extension'] : undefined
+  const speed = isRecord(extension) ? extension['speed'] : undefined
   return typeof speed === 'number' && speed > 0 && speed <= 1000 ? speed : undefined
 }
-
-function speedIn(extensions: unknown): unknown {
-  const found = Array.isArray(extensions) ? extensions.find(isPace) : undefined
-  return isRecord(found?.extension) ? found.extension['speed'] : undefined
-}
-
-const isPace = (one: unknown): one is Extension => isRecord(one) && one['name'] === paceExtension
 
 /** The proxy that the environment asks for, as Go programs (kubectl) read it. Never one for loopback. */
 export function proxyFor(server: URL, env: Environment): string | undefined {
@@ -311,17 +262,15 @@ export function proxyFor(server: URL, env: Environment): string | undefined {
   return proxy.includes('://') ? proxy : `http://${proxy}`
 }
 
-export function isLoopback(hostname: string): boolean {
-  return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname)
-}
+export const isLoopback = (hostname: string): boolean =>
+  hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname)
 
 function isExempt(server: URL, noProxy: string): boolean {
   const port = server.port || (server.protocol === 'https:' ? '443' : '80')
-  return noProxy
-    .split(',')
-    .map((entry) => entry.trim().toLowerCase())
-    .filter((entry) => entry !== '')
-    .some((entry) => entry === '*' || matches(entry, bare(server.hostname), port))
+  const entries = noProxy.split(',').map((entry) => entry.trim().toLowerCase())
+  return entries.some(
+    (entry) => entry !== '' && (entry === '*' || matches(entry, bare(server.hostname), port)),
+  )
 }
 
 function matches(entry: string, host: string, port: string): boolean {

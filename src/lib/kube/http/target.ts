@@ -47,11 +47,11 @@ export interface Target {
 /** Throws a usage error that names what exists, when a context, cluster or user does not, and where the kubeconfig leads to no cluster at all. */
 export async function resolveTarget(connection: Connection, env: Environment): Promise<Target> {
   const entries = await loadKubeconfig(connection, env)
-  const context = chosenContext(entries, connection)
+  const context = named('context', entries.contexts, connection.context ?? entries.current)
   const { mostSockets } = connection
   const found = withProxy(chosenCluster(entries, context, connection), env)
   const cluster = mostSockets === undefined ? found : { ...found, mostSockets }
-  const user = chosenUser(entries, context, connection)
+  const user = named('user', entries.users, connection.user ?? context?.user)
   return {
     context: context?.name,
     namespace: context?.namespace,
@@ -61,18 +61,12 @@ export async function resolveTarget(connection: Connection, env: Environment): P
   }
 }
 
-function chosenContext({ contexts, current }: Entries, connection: Connection): Context | undefined {
-  const wanted = connection.context ?? current
-  return wanted === undefined ? undefined : named('context', contexts, wanted)
-}
-
 function chosenCluster(
   { clusters, files }: Entries,
   context: Context | undefined,
   flags: Connection,
 ): KubeCluster {
-  const wanted = flags.cluster ?? context?.cluster
-  const found = wanted === undefined ? undefined : named('cluster', clusters, wanted)
+  const found = named('cluster', clusters, flags.cluster ?? context?.cluster)
   const server = flags.server ?? found?.server
   if (server !== undefined)
     return withFlags({ skipTLSVerify: false, name: 'server', ...found, server }, flags)
@@ -108,30 +102,22 @@ export const isInTheClear = (server: string): boolean =>
 /** Credentials do not travel in the clear, but to this machine (`kubectl proxy`, the simulator). */
 function checked(server: string, plainAllowed: boolean): string {
   if (!URL.canParse(server) || !/^https?:/i.test(server)) {
-    throw usageError('server-invalid', `the server "${redactAddress(server)}" is no http(s) address`, {
-      remedy: '--server https://HOST:6443',
-    })
+    const why = `the server "${redactAddress(server)}" is no http(s) address`
+    throw usageError('server-invalid', why, { remedy: '--server https://HOST:6443' })
   }
-  if (!plainAllowed && isInTheClear(server)) {
-    throw usageError(
-      'server-not-https',
-      `${redactUrl(server)} is not https: credentials would travel in the clear`,
-      {
-        remedy: 'name the https address with --server, or go through `kubectl proxy`',
-      },
-    )
-  }
-  return server
+  if (plainAllowed || !isInTheClear(server)) return server
+  const why = `${redactUrl(server)} is not https: credentials would travel in the clear`
+  const remedy = 'name the https address with --server, or go through `kubectl proxy`'
+  throw usageError('server-not-https', why, { remedy })
 }
 
-function chosenUser({ users }: Entries, context: Context | undefined, flags: Connection) {
-  const wanted = flags.user ?? context?.user
-  return wanted === undefined ? undefined : named('user', users, wanted)
-}
-
-function named<T extends { name: string }>(what: string, entries: readonly T[], name: string): T {
+function named<T extends { name: string }>(
+  what: string,
+  entries: readonly T[],
+  name: string | undefined,
+): T | undefined {
   const found = entries.find((entry) => entry.name === name)
-  if (found !== undefined) return found
+  if (found !== undefined || name === undefined) return found
   const known = entries.map((entry) => entry.name).join(', ') || 'none'
   throw usageError(`${what}-unknown`, `the kubeconfig has no ${what} "${name}"; it has: ${known}`, {
     remedy: `choose one of them with --${what} NAME`,
@@ -160,41 +146,36 @@ function withProxy(cluster: KubeCluster, env: Environment): KubeCluster {
     return { ...cluster, proxyUrl }
   const from =
     cluster.proxyUrl === undefined ? 'HTTPS_PROXY or HTTP_PROXY' : `proxy-url of cluster ${cluster.name}`
-  throw usageError(
-    'proxy-invalid',
-    `the proxy "${redactAddress(proxyUrl)}" (${from}) is no address of a proxy`,
-    {
-      remedy: `set it to http://HOST:PORT, https://HOST:PORT or socks5://HOST:PORT`,
-    },
-  )
+  const why = `the proxy "${redactAddress(proxyUrl)}" (${from}) is no address of a proxy`
+  const remedy = 'set it to http://HOST:PORT, https://HOST:PORT or socks5://HOST:PORT'
+  throw usageError('proxy-invalid', why, { remedy })
+}
+
+interface Plugin {
+  apiVersion?: string
+  env?: { name: string; value: string }[] | null
+  provideClusterInfo?: boolean
 }
 
 /** Tells an exec plug-in what client-go tells it: `KUBERNETES_EXEC_INFO`, which client-node leaves out. */
 function withExecInfo(login: User, cluster: Cluster): User {
-  const plugin = login.exec as
-    | { apiVersion?: string; env?: { name: string; value: string }[] | null; provideClusterInfo?: boolean }
-    | null
-    | undefined
+  const plugin = login.exec as Plugin | null | undefined
   if (plugin === undefined || plugin === null) return login
   const told = {
+    server: cluster.server,
+    'tls-server-name': cluster.tlsServerName,
+    'insecure-skip-tls-verify': cluster.skipTLSVerify || undefined,
+    'certificate-authority-data': cluster.caData,
+    'proxy-url': cluster.proxyUrl,
+  }
+  const info = {
     apiVersion: plugin.apiVersion ?? 'client.authentication.k8s.io/v1',
     kind: 'ExecCredential',
-    spec: {
-      interactive: false,
-      ...(plugin.provideClusterInfo === true && { cluster: clusterTold(cluster) }),
-    },
+    spec: { interactive: false, ...(plugin.provideClusterInfo === true && { cluster: told }) },
   }
-  const variable = { name: 'KUBERNETES_EXEC_INFO', value: JSON.stringify(told) }
+  const variable = { name: 'KUBERNETES_EXEC_INFO', value: JSON.stringify(info) }
   return { ...login, exec: { ...plugin, env: [...(plugin.env ?? []), variable] } }
 }
-
-const clusterTold = (cluster: Cluster): object => ({
-  server: cluster.server,
-  'tls-server-name': cluster.tlsServerName,
-  'insecure-skip-tls-verify': cluster.skipTLSVerify || undefined,
-  'certificate-authority-data': cluster.caData,
-  'proxy-url': cluster.proxyUrl,
-})
 
 /** Whom to act as: kubectl's `--as` flags, or `as…` of the kubeconfig's user. */
 export interface Impersonation {
@@ -206,16 +187,15 @@ export interface Impersonation {
 
 /** One header line per group: joined by commas they would be one group with a comma in its name. */
 export function impersonationHeaders({ user, groups = [], uid, extra = {} }: Impersonation): Headers {
+  const others = Object.entries(extra).map(([key, values]) => [
+    `impersonate-extra-${encodeURIComponent(key).toLowerCase()}`,
+    [...values],
+  ])
   return {
     ...(user !== undefined && { 'impersonate-user': user }),
     ...(groups.length > 0 && { 'impersonate-group': [...groups] }),
     ...(uid !== undefined && { 'impersonate-uid': uid }),
-    ...Object.fromEntries(
-      Object.entries(extra).map(([key, values]) => [
-        `impersonate-extra-${encodeURIComponent(key).toLowerCase()}`,
-        [...values],
-      ]),
-    ),
+    ...(Object.fromEntries(others) as Headers),
   }
 }
 
