@@ -154,40 +154,40 @@ export class ApiError extends KvupError {
 
 function codeOf(status: number): ExitCode {
   if (status === 401 || status === 403) return exitCode.forbidden
-  if (status === 0 || status === 429 || status >= 500) return exitCode.unreachable
-  return exitCode.blocked
+  return status === 0 || status === 429 || status >= 500 ? exitCode.unreachable : exitCode.blocked
 }
 
 function reasonOf(status: number): string {
   if (status === 401) return 'unauthorized'
   if (status === 403) return 'forbidden'
-  if (codeOf(status) === exitCode.unreachable) return 'unreachable'
-  return 'refused'
+  return codeOf(status) === exitCode.unreachable ? 'unreachable' : 'refused'
 }
 
 /** True for the answer "there is no such object" (or no such kind). */
-export function isNotFound(error: unknown): error is ApiError {
-  return error instanceof ApiError && error.status === 404
-}
+export const isNotFound = (error: unknown): error is ApiError =>
+  error instanceof ApiError && error.status === 404
 
 /** True when somebody else wrote first: read again, decide again. */
-export function isConflict(error: unknown): error is ApiError {
-  return error instanceof ApiError && error.status === 409
-}
+export const isConflict = (error: unknown): error is ApiError =>
+  error instanceof ApiError && error.status === 409
+
+/** What the work gives, or `otherwise` where there is no such object or kind. Throws every other failure. */
+export const unlessAbsent = <T, E>(work: Promise<T>, otherwise: E): Promise<T | E> =>
+  work.catch((error: unknown) => {
+    if (isNotFound(error)) return otherwise
+    throw error
+  })
 
 /** What was read, or `otherwise` (by default undefined) where reading failed as a KvupError: what was done is done, whatever becomes of its report. Throws every other error. */
 export const asFarAsRead = <T, E = undefined>(work: Promise<T>, otherwise?: E): Promise<T | E> =>
   orElse(work, () => otherwise as E)
 
 /** The same, where what is told instead names the failure. */
-export async function orElse<T, E>(work: Promise<T>, otherwise: (failure: KvupError) => E): Promise<T | E> {
-  try {
-    return await work
-  } catch (error) {
+export const orElse = <T, E>(work: Promise<T>, otherwise: (failure: KvupError) => E): Promise<T | E> =>
+  work.catch((error: unknown) => {
     if (error instanceof KvupError) return otherwise(error)
     throw error
-  }
-}
+  })
 
 /** The reason of a run that ends where somebody has to approve something: no failure, and its message is the whole sentence. */
 export const approvalNeeded = 'approval-needed'

@@ -1,5 +1,5 @@
 import { NotSavedError } from './saved/saved-cluster.ts'
-import { ApiError, isNotFound } from './errors.ts'
+import { ApiError, unlessAbsent } from './errors.ts'
 import type { Reader, Where } from './cluster.ts'
 import type { Kind, KubeObject } from './object.ts'
 
@@ -48,18 +48,11 @@ export function whyUnknown(error: unknown): string | undefined {
 }
 
 /** Everything of a kind; none where the cluster does not know the kind at all. Throws ApiError. */
-export async function listServed<T extends KubeObject>(
+export const listServed = <T extends KubeObject>(
   reader: Reader,
   kind: Kind<T>,
   where?: Where,
-): Promise<T[]> {
-  try {
-    return await reader.list(kind, where)
-  } catch (error) {
-    if (isNotFound(error)) return []
-    throw error
-  }
-}
+): Promise<T[]> => unlessAbsent(reader.list(kind, where), [])
 
 type Empty = undefined | null
 type Filled<T> = { [K in keyof T as Extract<T[K], Empty> extends never ? K : never]: T[K] } & {
@@ -68,8 +61,6 @@ type Filled<T> = { [K in keyof T as Extract<T[K], Empty> extends never ? K : nev
 
 /** The same without members that are undefined, null or an empty text. */
 export function filled<T extends object>(members: T): Filled<T> {
-  const kept = Object.entries(members).filter(
-    ([, value]) => value !== undefined && value !== null && value !== '',
-  )
+  const kept = Object.entries(members).filter(([, value]) => (value ?? '') !== '')
   return Object.fromEntries(kept) as Filled<T>
 }

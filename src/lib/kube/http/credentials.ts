@@ -51,24 +51,17 @@ export class Credentials {
   }
 
   async #read(): Promise<Access> {
-    this.#login ??= await this.#fresh()
-    const { target, present } = this.#login
+    const target = this.#login?.target ?? (await this.#resolve())
+    this.#login ??= { target, present: loginOf(target, this.#tools) }
+    const { present } = this.#login
     const { tls, headers } = await present()
     const observed = JSON.stringify([tls.ca, tls.cert, tls.key, tls.servername, target.cluster].map(asText))
     const kept = this.#access
     const send = kept?.tls === observed ? kept.send : await connected(target, tls)
-    this.#access = {
-      send,
-      headers: { ...headers, ...impersonationHeaders(target.impersonation) },
-      tls: observed,
-      readAt: this.#now(),
-    }
-    return this.#access
-  }
-
-  async #fresh() {
-    const target = await this.#resolve()
-    return { target, present: loginOf(target, this.#tools) }
+    const sent = { ...headers, ...impersonationHeaders(target.impersonation) }
+    const access = { send, headers: sent, tls: observed, readAt: this.#now() }
+    this.#access = access
+    return access
   }
 
   #now(): number {
@@ -111,12 +104,12 @@ const tellAfter = 5000
 
 /** Rejects with an ApiError 401, or a usage error for what is not installed or not there. A login that does not end is given up after two minutes. */
 function loginOf(target: Target, tools: LoginTools): Login {
-  const plugin = target.login.exec as ExecPlugin | null | undefined
+  const plugin = pluginOf(target)
   const what = plugin ? `the login plug-in ${plugin.command}` : `the login of ${target.login.name}`
   let login: Login | undefined
   return async () => {
     try {
-      login ??= await makerOf(target, plugin ?? undefined, tools)
+      login ??= await makerOf(target, plugin, tools)
       return await inTime(login(), what, tools)
     } catch (error) {
       throw loginFailure(error, target)
@@ -124,22 +117,19 @@ function loginOf(target: Target, tools: LoginTools): Login {
   }
 }
 
+const pluginOf = ({ login }: Target) => (login.exec ?? undefined) as ExecPlugin | undefined
+
 /**
  * Plug-ins are run by us: client-node knows no limit for one, and leaves it behind. Providers are its business; it takes long to load,
  * so the usual logins go without it.
  */
 async function makerOf(target: Target, plugin: ExecPlugin | undefined, tools: LoginTools): Promise<Login> {
-  if (plugin !== undefined) {
-    const { execLogin } = await import('./login-methods.ts')
-    return execLogin(target, plugin, { ...tools, ending: tools.ending, within: loginWithin })
-  }
-  if (!hasProvider(target)) return async () => presented(target)
-  return (await import('./login-methods.ts')).clientNodeLogin(target)
-}
-
-function hasProvider({ login }: Target): boolean {
-  const provider = login.authProvider as { name?: string } | null | undefined
-  return Boolean(provider) && provider?.name !== 'tokenFile'
+  const provider = target.login.authProvider as { name?: string } | null | undefined
+  if (plugin === undefined && (!provider || provider.name === 'tokenFile'))
+    return async () => presented(target)
+  const { clientNodeLogin, execLogin } = await import('./login-methods.ts')
+  if (plugin === undefined) return clientNodeLogin(target)
+  return execLogin(target, plugin, { ...tools, ending: tools.ending, within: loginWithin })
 }
 
 /** Says what is waited for, and gives it up in the end; in real time, whatever a cluster's is. */
@@ -161,12 +151,23 @@ async function inTime<T>(work: Promise<T>, what: string, { waiting }: LoginTools
 const tooLong = `it did not finish within ${loginWithin / 1000} s`
 
 /** Why there are no credentials to show: a file that is missing (exit 2), or a login that failed (as a 401, exit 7). */
-function loginFailure(cause: unknown, { login, context }: Target): KvupError {
+function loginFailure(cause: unknown, target: Target): KvupError {
+  const { login, context } = target
+  const plugin = pluginOf(target)
   const { code, path, syscall } = cause as { code?: string; path?: string; syscall?: string }
-  const plugin = (login.exec ?? undefined) as ExecPlugin | undefined
   const why = shortened((cause instanceof Error ? cause.message : String(cause)).trim())
-  if (plugin !== undefined)
-    return pluginFailure(plugin, { why, cause, missing: syscall?.startsWith('spawn') === true })
+  if (plugin !== undefined) {
+    const { command, args, installHint } = plugin
+    if (syscall?.startsWith('spawn') !== true)
+      return notLoggedIn(`the login plug-in ${command} failed: ${why}`, {
+        remedy: [command, ...(args ?? [])].join(' '),
+        cause,
+      })
+    return usageError('login-plugin-missing', `cannot run the login plug-in ${command}: ${why}`, {
+      remedy: installHint ?? `install ${command}, or put it on the PATH`,
+      cause,
+    })
+  }
   if (path === undefined || code === undefined) {
     const kubectl = context === undefined ? 'kubectl' : `kubectl --context ${context}`
     const remedy = `log in again, then check with: ${kubectl} auth whoami`
@@ -178,20 +179,6 @@ function loginFailure(cause: unknown, { login, context }: Target): KvupError {
       path === tokenFile
         ? `ls -l ${shellWord(path)}     shows whether you may read it; --token-file names another one`
         : 'kubectl config view   # shows the files that the kubeconfig names',
-    cause,
-  })
-}
-
-function pluginFailure(
-  plugin: ExecPlugin,
-  { why, cause, missing }: { why: string; cause: unknown; missing: boolean },
-) {
-  if (!missing) {
-    const remedy = [plugin.command, ...(plugin.args ?? [])].join(' ')
-    return notLoggedIn(`the login plug-in ${plugin.command} failed: ${why}`, { remedy, cause })
-  }
-  return usageError('login-plugin-missing', `cannot run the login plug-in ${plugin.command}: ${why}`, {
-    remedy: plugin.installHint ?? `install ${plugin.command}, or put it on the PATH`,
     cause,
   })
 }

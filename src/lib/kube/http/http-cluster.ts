@@ -14,7 +14,7 @@ import { type Connection, type Environment, isInTheClear, resolveTarget, type Ta
 import { Credentials } from './credentials.ts'
 import { redactUrl, traceTo } from './trace.ts'
 import { type Call, once, Requests } from './requests.ts'
-import { isNotFound, usageError } from '../errors.ts'
+import { isNotFound, unlessAbsent, usageError } from '../errors.ts'
 import { groupOf, type Kind, namespacedKind, type Texts } from '../object.ts'
 import { carefulWrites, patientQuestions, patientReads } from './backoff.ts'
 import { watchObjects } from './watch.ts'
@@ -91,9 +91,8 @@ export async function openCluster(connection: Connection, tools: ClusterTools): 
 }
 
 function singleAsk(requests: Requests, tools: ClusterTools): SingleAsk {
-  const { get, pages } = httpReader(requests, tools)
-  const path = (path: string) => asked(requests, path, { verb: 'get', resource: path })
-  return { get, pages, dryRun: httpWriter(requests, true), path }
+  const path = (wanted: string) => asked(requests, wanted, { verb: 'get', resource: wanted })
+  return { ...httpReader(requests, tools), dryRun: httpWriter(requests, true), path }
 }
 
 const asked = <T>(requests: Requests, path: string, subject: Call['subject']): Promise<T> =>
@@ -111,18 +110,10 @@ function sameTarget(first: Target, connection: Connection, env: Environment): ()
   const pinned = first.context === undefined ? connection : { ...connection, context: first.context }
   let read = false
   return async () => {
-    const target = read ? await readAgain(pinned, env) : first
+    // While the file is gone or half written, what was read before is as good as it gets.
+    const target = read ? await resolveTarget(pinned, env).catch(() => first) : first
     read = true
-    return target?.cluster.server === first.cluster.server ? target : first
-  }
-}
-
-/** Undefined while the file is gone or half written: what was read before is then as good as it gets. */
-async function readAgain(connection: Connection, env: Environment): Promise<Target | undefined> {
-  try {
-    return await resolveTarget(connection, env)
-  } catch {
-    return undefined
+    return target.cluster.server === first.cluster.server ? target : first
   }
 }
 
@@ -155,15 +146,10 @@ function httpReader(requests: Requests, tools: Pick<ClusterTools, 'clock' | 'ran
     watch: (kind, where, signal) => watchObjects(requests, { kind, where, signal }, tools),
     versions: async (group) => {
       if (group === '') return ['v1']
-      try {
-        const { versions, preferredVersion } = await meta(`/apis/${group}`, 'an API group', isApiGroup)
-        const served = versions.map(({ version }) => version)
-        const first = preferredVersion?.version
-        return first === undefined ? served : [first, ...served.filter((version) => version !== first)]
-      } catch (error) {
-        if (isNotFound(error)) return []
-        throw error
-      }
+      const found = await unlessAbsent(meta(`/apis/${group}`, 'an API group', isApiGroup), undefined)
+      const served = (found?.versions ?? []).map(({ version }) => version)
+      const first = found?.preferredVersion?.version
+      return first === undefined ? served : [first, ...served.filter((version) => version !== first)]
     },
     version: () => meta('/version', 'the version of a server', isServerVersion),
     log: (pod, { container, previous, tailLines, signal } = {}) =>
@@ -302,12 +288,8 @@ function httpReviewer(requests: Requests): Pick<Reviewer, 'can' | 'whoAmI'> {
       return { allowed: status?.allowed === true, reason: status?.reason || status?.evaluationError || '' }
     },
     whoAmI: async () => {
-      try {
-        return (await review('authentication.k8s.io', 'SelfSubjectReview')).status?.userInfo?.username
-      } catch (error) {
-        if (isNotFound(error)) return undefined
-        throw error
-      }
+      const asked = review('authentication.k8s.io', 'SelfSubjectReview')
+      return (await unlessAbsent(asked, undefined))?.status?.userInfo?.username
     },
   }
 }

@@ -2,7 +2,7 @@ import { ApiError } from '../errors.ts'
 import type { Page, Ref, Where } from '../cluster.ts'
 import { type Kind, type KubeObject, keyOf, withoutNulls } from '../object.ts'
 import { type Patience, patientReads } from './backoff.ts'
-import { type Failure, isList, type ListBody, unlike } from './failure.ts'
+import { type Failure, isList, unlike } from './failure.ts'
 import type { Requests } from './requests.ts'
 import { subjectOf } from './api-error.ts'
 
@@ -23,7 +23,10 @@ export async function* allPages<T extends KubeObject>(
   let restarted = 0
   const course = new PageCourse(where)
   do {
-    const page = await chunk(requests, { kind, where, patience: patientReads }, token).catch(expired)
+    const page = await chunk(requests, { kind, where, patience: patientReads }, token).catch((error) => {
+      if (error instanceof ApiError && error.status === 410) return error
+      throw error
+    })
     if (page instanceof ApiError) {
       if (token === undefined || ++restarted > restarts) throw page
       token = undefined
@@ -73,11 +76,6 @@ export class PageCourse {
   }
 }
 
-function expired(error: unknown): ApiError {
-  if (error instanceof ApiError && error.status === 410) return error
-  throw error
-}
-
 const pageOf = <T>({ remaining, resourceVersion, next }: Chunk<T>, items: readonly T[]): Page<T> => ({
   items,
   resourceVersion,
@@ -122,12 +120,9 @@ export async function chunk<T extends KubeObject>(
     ...(signal !== undefined && { signal }),
   })
   if (!isList(answer)) throw requests.error(unlike(`a list of ${kind.kind}`, answer), subject)
-  if (answer.metadata?.continue && answer.metadata.continue === token)
-    throw requests.error(unlike('the next page', { metadata: answer.metadata }), subject)
-  return chunkOf(kind, answer)
-}
-
-function chunkOf<T extends KubeObject>(kind: Kind<T>, { items, metadata = {} }: ListBody): Chunk<T> {
+  const { items, metadata = {} } = answer
+  if (metadata.continue && metadata.continue === token)
+    throw requests.error(unlike('the next page', { metadata }), subject)
   const { remainingItemCount: remaining } = metadata
   return {
     items: (items ?? []).map((item) => named(kind, withoutNulls(item) as T)),
@@ -138,9 +133,8 @@ function chunkOf<T extends KubeObject>(kind: Kind<T>, { items, metadata = {} }: 
 }
 
 /** Metadata alone says of itself that it is a PartialObjectMetadata. */
-function named<T extends KubeObject>({ apiVersion, kind, metadataOnly }: Kind<T>, item: T): T {
-  return metadataOnly ? { ...item, apiVersion, kind } : Object.assign({ apiVersion, kind }, item)
-}
+const named = <T extends KubeObject>({ apiVersion, kind, metadataOnly }: Kind<T>, item: T): T =>
+  metadataOnly ? { ...item, apiVersion, kind } : Object.assign({ apiVersion, kind }, item)
 
 /** `/apis/apps/v1/namespaces/x/deployments/y`, without a name the collection, without a namespace all of them. */
 export function objectPath(kind: Kind, { namespace, name }: Partial<Ref>, subresource?: string): string {

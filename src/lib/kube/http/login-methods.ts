@@ -1,4 +1,4 @@
-import { isRecord } from '../object.ts'
+import { isRecord, parseJson } from '../object.ts'
 import { execFile, type ExecFileException } from 'node:child_process'
 import type { Environment, Headers, Target } from './target.ts'
 import type { Login } from './credentials.ts'
@@ -45,12 +45,10 @@ export function execLogin(target: Target, plugin: ExecPlugin, tools: ExecTools):
   return async () => {
     if (kept === undefined || hasExpired(kept)) kept = credentialIn(await run(plugin, tools))
     const { tls, headers } = presented({ ...target, login: { name: target.login.name } })
+    const { token, clientCertificateData: cert, clientKeyData: key } = kept
     return {
-      tls: {
-        ...tls,
-        ...compact({ cert: kept.clientCertificateData, key: kept.clientKeyData }),
-      },
-      headers: kept.token ? { ...headers, authorization: `Bearer ${kept.token}` } : headers,
+      tls: { ...tls, ...compact({ cert, key }) },
+      headers: token ? { ...headers, authorization: `Bearer ${token}` } : headers,
     }
   }
 }
@@ -85,7 +83,10 @@ function whyFailed(
 }
 
 function credentialIn(text: string): Credential {
-  const answer = parsed(text)
+  const answer = parseJson(text)
+  // What it printed may be half a token: it is not repeated.
+  if (answer === undefined)
+    throw new Error(text.trim() === '' ? 'it printed nothing' : 'its output is no JSON')
   const status = isRecord(answer) ? answer['status'] : undefined
   if (!isRecord(status)) throw new Error('its output is no ExecCredential with a status')
   const known: Record<string, unknown> = {}
@@ -98,15 +99,6 @@ function credentialIn(text: string): Credential {
   return known
 }
 
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    // What it printed may be half a token: it is not repeated.
-    throw new Error(text.trim() === '' ? 'it printed nothing' : 'its output is no JSON')
-  }
-}
-
 /** Every way to log in that client-node knows but for plug-ins: OIDC and the providers of clouds, which it remembers between calls. */
 export async function clientNodeLogin({ cluster, login }: Target): Promise<Login> {
   const { KubeConfig } = await import('@kubernetes/client-node')
@@ -117,24 +109,17 @@ export async function clientNodeLogin({ cluster, login }: Target): Promise<Login
   return async () => {
     const options: RequestOptions = {}
     await config.applyToHTTPSOptions(options)
-    return { tls: tlsOf(options), headers: headersOf(options) }
+    const { ca, cert, key, servername, rejectUnauthorized, headers, auth } = options
+    const given = Object.entries(headers ?? {}).map(([name, value]) => [
+      name.toLowerCase(),
+      String(value).trim(),
+    ])
+    const basic = compact({ authorization: auth && `Basic ${Buffer.from(auth).toString('base64')}` })
+    return {
+      tls: compact({ ca, cert, key, servername, rejectUnauthorized }) as Tls,
+      headers: { ...basic, ...(Object.fromEntries(given) as Headers) },
+    }
   }
-}
-
-function tlsOf({ ca, cert, key, servername, rejectUnauthorized }: RequestOptions): Tls {
-  return compact({ ca, cert, key, servername, rejectUnauthorized }) as Tls
-}
-
-function headersOf({ headers, auth }: RequestOptions): Headers {
-  const given = Object.entries(headers ?? {}).map(([name, value]) => [
-    name.toLowerCase(),
-    String(value).trim(),
-  ])
-  const basic =
-    auth === undefined || auth === null
-      ? {}
-      : { authorization: `Basic ${Buffer.from(auth).toString('base64')}` }
-  return { ...basic, ...Object.fromEntries(given) }
 }
 
 /**
@@ -150,13 +135,10 @@ export function credentialsEnd(login: User): Date | undefined {
 /** Of a JSON Web Token, which is only read here, not trusted. */
 function tokenEnd(token: string | undefined): Date | undefined {
   const payload = token?.split('.')[1]
-  if (payload === undefined) return undefined
-  try {
-    const { exp } = JSON.parse(Buffer.from(payload, 'base64url').toString('utf8')) as { exp?: unknown }
-    return typeof exp === 'number' ? new Date(exp * 1000) : undefined
-  } catch {
-    return undefined
-  }
+  const said =
+    payload === undefined ? undefined : parseJson(Buffer.from(payload, 'base64url').toString('utf8'))
+  const end = isRecord(said) ? said['exp'] : undefined
+  return typeof end === 'number' ? new Date(end * 1000) : undefined
 }
 
 function certificateEnd({ certData, certFile }: User): Date | undefined {

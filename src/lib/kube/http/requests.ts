@@ -121,9 +121,7 @@ export class Requests {
 
   async #patiently<T>(asked: Call, read: Read<T>): Promise<T> {
     const { random, clock, isOnce = false } = this.#tools
-    const signals = [asked.signal, this.#tools.ending].filter((one) => one !== undefined)
-    const [only, more] = signals
-    const call = only === undefined ? asked : { ...asked, signal: more ? AbortSignal.any(signals) : only }
+    const call = { ...asked, ...untilBoth(asked.signal, this.#tools.ending) }
     const most = Math.min(this.#tools.timeout ?? Infinity, call.atMost ?? Infinity)
     const allowance = new Allowance(Number.isFinite(most) ? most : undefined)
     const age = ageOn(clock)
@@ -242,6 +240,11 @@ export class Requests {
       signal,
     }
   }
+}
+
+function untilBoth(one: AbortSignal | undefined, other: AbortSignal | undefined): { signal?: AbortSignal } {
+  const signal = one && other ? AbortSignal.any([one, other]) : (one ?? other)
+  return signal ? { signal } : {}
 }
 
 function ageOn(clock: Clock): () => number {

@@ -53,43 +53,29 @@ function sent(
   { host, port, path }: RouteCall,
   { authorization, ca }: { authorization: string; ca: readonly string[] },
 ): Promise<RouteAnswer> {
+  const signal = AbortSignal.timeout(atMost)
+  const how = { method: 'GET', agent: false, rejectUnauthorized: true, signal, ca: [...ca] }
   return new Promise((resolve) => {
-    const signal = AbortSignal.timeout(atMost)
     const failed = (error: Error) =>
       resolve({ why: signal.aborted ? `the Route did not answer within ${atMost / 1000} s` : error.message })
-    const asked = request(
-      {
-        host,
-        port: port ?? 443,
-        path,
-        method: 'GET',
-        agent: false,
-        ca: [...ca],
-        rejectUnauthorized: true,
-        signal,
-        headers: { authorization, accept: 'application/json' },
-      },
-      (answer) => {
-        const { statusCode: status = 0, headers } = answer
-        const type = headers['content-type'] ?? ''
-        let size = 0
-        const pieces: Buffer[] = []
-        const refused = refusal(status, type)
-        if (refused !== undefined) {
-          answer.destroy()
-          return resolve({ why: refused })
-        }
-        answer.on('error', failed)
-        answer.on('data', (piece: Buffer) => {
-          size += piece.length
-          if (size > largest) {
-            answer.destroy()
-            resolve({ why: `the Route answers with more than ${largest / 1024 / 1024} MiB` })
-          } else pieces.push(piece)
-        })
-        answer.on('end', () => resolve({ text: Buffer.concat(pieces).toString('utf8') }))
-      },
-    )
+    const headers = { authorization, accept: 'application/json' }
+    const asked = request({ host, port: port ?? 443, path, headers, ...how }, (answer) => {
+      const given = (why: string) => {
+        answer.destroy()
+        resolve({ why })
+      }
+      const refused = refusal(answer.statusCode ?? 0, answer.headers['content-type'] ?? '')
+      if (refused !== undefined) return given(refused)
+      let size = 0
+      const pieces: Buffer[] = []
+      answer.on('error', failed)
+      answer.on('data', (piece: Buffer) => {
+        size += piece.length
+        if (size > largest) given(`the Route answers with more than ${largest / 1024 / 1024} MiB`)
+        else pieces.push(piece)
+      })
+      answer.on('end', () => resolve({ text: Buffer.concat(pieces).toString('utf8') }))
+    })
     asked.on('error', failed)
     asked.end()
   })

@@ -1,4 +1,4 @@
-import { lastApplied } from '../object.ts'
+import { lastApplied, parseJson } from '../object.ts'
 import type { Headers } from './target.ts'
 import { failureOfSilence } from './failure.ts'
 import {
@@ -76,12 +76,8 @@ export function redactBody(text: string, url: string): string {
 
 /** What is kept as text inside of an object may be an object itself: what kubectl applied, a journal. */
 function redactedText(text: string, secret: boolean): string {
-  if (!/^\s*[[{]/.test(text)) return withoutSecrets(text)
-  try {
-    return JSON.stringify(redacted(JSON.parse(text), secret))
-  } catch {
-    return withoutSecrets(text)
-  }
+  const inside = /^\s*[[{]/.test(text) ? parseJson(text) : undefined
+  return inside === undefined ? withoutSecrets(text) : JSON.stringify(redacted(inside, secret))
 }
 
 function redacted(value: unknown, secret: boolean): unknown {

@@ -168,10 +168,10 @@ function shapeOf(key: string, shape: Members): Shape {
 }
 
 function fits(element: unknown, { '?': wanted }: { '?'?: Shape }): boolean {
-  const [member = '', pattern = ''] = String(wanted ?? '').split(' ')
+  const [member = '', pattern = ''] = (typeof wanted === 'string' ? wanted : '').split(' ')
   if (member === '') return true
   const value = isRecord(element) ? element[member] : undefined
-  return value !== undefined && new RegExp(pattern, 'u').test(String(value))
+  return value !== undefined && new RegExp(pattern, 'u').test(typeof value === 'string' ? value : '')
 }
 
 /** Of these it is judged who wrote what, and how large the last-applied annotation is. */

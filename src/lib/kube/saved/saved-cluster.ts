@@ -151,13 +151,14 @@ const kinds: Record<Exclude<Needed, 'any'>, readonly Kind[]> = {
 
 /** Without any of them every command would end with "cannot tell", and blame rights for it. */
 function requireOne({ file, objects, index, empty }: Saved, needed: Needed): void {
-  const isThere = (kind: Kind) => objects.has(kind) || empty.some((one) => one.kind === kind.kind)
-  if (index || needed === 'any' || kinds[needed].some(isThere)) return
+  const isInIt = (kind: Kind) => objects.has(kind) || empty.some((one) => one.kind === kind.kind)
+  if (index || needed === 'any' || kinds[needed].some(isInIt)) return
   const names = kinds[needed].map(({ apiVersion, kind }) => `${kind} (${apiVersion})`)
   const why = `it has no ${names.join(', ')}`
-  if (!kinds.platform.some(isThere)) throw unfit(file, why, needed)
-  const judged = [`kvup status --from ${shellWord(file)}      shows the platform, which it contains`]
-  throw unfit(file, why, needed, file === 'standard input' ? [] : judged)
+  if (!kinds.platform.some(isInIt) || file === 'standard input') throw unfit(file, why, needed)
+  throw unfit(file, why, needed, [
+    `kvup status --from ${shellWord(file)}      shows the platform, which it contains`,
+  ])
 }
 
 export function unfit(
