@@ -1,7 +1,7 @@
 import type { JsonOperation } from './cluster.ts'
 import { isRecord, type KubeObject, type ManagedField } from './object.ts'
 
-type Fields = Readonly<Record<string, unknown>>
+type Fields = Record<string, unknown>
 
 /** Who owned one field, as managedFields said before kvup changed it for a time. */
 export interface FieldOwner {
@@ -30,16 +30,8 @@ export function ownersOfField(
     const path = pointers.find((pointer) => isLeafOf(entry, pointer))
     if (path === undefined || manager === '' || (operation !== 'Apply' && operation !== 'Update')) return []
     const isAll = without(entry.fieldsV1 ?? {}, keysOf(path)) === undefined
-    return [
-      {
-        manager,
-        operation,
-        apiVersion,
-        ...(subresource && { subresource }),
-        path,
-        ...(isAll && { only: time === undefined ? {} : { time } }),
-      },
-    ]
+    const only = isAll && { only: time === undefined ? {} : { time } }
+    return [{ manager, operation, apiVersion, ...(subresource && { subresource }), path, ...only }]
   })
 }
 
@@ -57,18 +49,14 @@ function ownerFrom(said: unknown, pointers: readonly string[]): FieldOwner | und
   if (!isRecord(said)) return undefined
   const { manager, operation, apiVersion, subresource, path, only } = said
   if (!text(manager) || !text(apiVersion) || !text(path, 300) || !pointers.includes(path)) return undefined
-  if (operation !== 'Apply' && operation !== 'Update') return undefined
-  if (!isOptional(subresource)) return undefined
-  const all = isRecord(only) ? onlyFrom(only) : {}
-  return all && { manager, operation, apiVersion, ...(subresource && { subresource }), path, ...all }
+  if ((operation !== 'Apply' && operation !== 'Update') || !isOptional(subresource)) return undefined
+  const { time } = isRecord(only) ? only : {}
+  if (!isOptional(time) || (time !== undefined && Number.isNaN(Date.parse(time)))) return undefined
+  const all = isRecord(only) && { only: time === undefined ? {} : { time } }
+  return { manager, operation, apiVersion, ...(subresource && { subresource }), path, ...all }
 }
 
 const isOptional = (value: unknown): value is string | undefined => value === undefined || text(value)
-
-function onlyFrom({ time }: Fields): Pick<FieldOwner, 'only'> | undefined {
-  if (!isOptional(time) || (time !== undefined && Number.isNaN(Date.parse(time)))) return undefined
-  return { only: time === undefined ? {} : { time } }
-}
 
 /**
  * What gives the field at one of these pointers, which kvup's own updates have taken and which reads as before, to its former owners: managedFields alone are changed, of them that one field
@@ -113,17 +101,16 @@ const taking = (entry: ManagedField, { path }: FieldOwner): ManagedField => ({
   fieldsV1: withLeaf(entry.fieldsV1 ?? {}, keysOf(path)),
 })
 
-function entryOf({ path, only, ...who }: FieldOwner): ManagedField {
-  return { ...who, ...only, fieldsType: 'FieldsV1', fieldsV1: withLeaf({}, keysOf(path)) }
-}
+const entryOf = ({ path, only, ...who }: FieldOwner): ManagedField => ({
+  ...who,
+  ...only,
+  fieldsType: 'FieldsV1',
+  fieldsV1: withLeaf({}, keysOf(path)),
+})
 
 function released(entry: ManagedField, pointers: readonly string[]): readonly ManagedField[] {
-  const left = pointers
-    .filter((pointer) => isLeafOf(entry, pointer))
-    .reduce<Fields | undefined>(
-      (fields, pointer) => fields && without(fields, keysOf(pointer)),
-      entry.fieldsV1,
-    )
+  let left: Fields | undefined = entry.fieldsV1
+  for (const pointer of pointers) if (isLeafOf(entry, pointer)) left &&= without(left, keysOf(pointer))
   return left === undefined ? [] : [{ ...entry, fieldsV1: left }]
 }
 
@@ -150,10 +137,7 @@ function withLeaf(fields: Fields, [first = '', ...rest]: readonly string[]): Rec
 }
 
 /** Undefined where nothing is left. */
-function without(
-  fields: Fields,
-  [first = '', ...rest]: readonly string[],
-): Record<string, unknown> | undefined {
+function without(fields: Fields, [first = '', ...rest]: readonly string[]): Fields | undefined {
   const { [first]: below, ...others } = fields
   const left = rest.length > 0 && isRecord(below) ? without(below, rest) : undefined
   const all = left === undefined ? others : { ...others, [first]: left }

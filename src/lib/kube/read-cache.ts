@@ -139,11 +139,6 @@ const questionOf = (
 ): string => JSON.stringify([apiVersion, plural, metadataOnly, namespace, name, labels, fields])
 
 type Work = (reader: Reader) => unknown
-/** One of the works: the same may come twice. */
-interface Comer {
-  work: Work
-}
-
 type Results<W extends readonly Work[]> = { -readonly [I in keyof W]: Awaited<ReturnType<W[I]>> }
 
 /**
@@ -156,81 +151,58 @@ export async function inOnePass<T extends KubeObject, const W extends readonly W
   kind: Kind<T>,
   works: W,
 ): Promise<Results<W>> {
-  const comers = works.map((work) => ({ work }))
-  const pass = new OnePass(() => reader.pages(kind), comers)
-  const carriedOut = async (comer: Comer) => {
-    let hasAsked = false
-    const pages: Reader['pages'] = (asked, where) => {
-      if (
-        hasAsked ||
-        asked.plural !== kind.plural ||
-        asked.apiVersion !== kind.apiVersion ||
-        isNarrowed(where)
-      )
-        return reader.pages(asked, where)
-      hasAsked = true
-      return pass.pagesFor(comer) as AsyncIterable<Page<never>>
-    }
-    try {
-      return await comer.work(readerWith(reader, { pages }))
-    } finally {
-      pass.leave(comer)
-    }
-  }
-  return (await Promise.all(comers.map(carriedOut))) as Results<W>
-}
-
-const isNarrowed = ({ namespace, name, labels, fields }: Where = {}): boolean =>
-  [namespace, name, labels, fields].some((one) => one !== undefined)
-
-/** A page is asked for as soon as everybody waits for one. */
-class OnePass<T> {
-  readonly #list: () => AsyncIterable<Page<T>>
-  /** Those that have not come yet, and those that want more. */
-  readonly #open: Set<Comer>
-  readonly #waiting = new Map<Comer, PromiseWithResolvers<IteratorResult<Page<T>>>>()
-  #source: AsyncIterator<Page<T>> | undefined
-
-  constructor(list: () => AsyncIterable<Page<T>>, comers: readonly Comer[]) {
-    this.#list = list
-    this.#open = new Set(comers)
-  }
-
-  async *pagesFor(comer: Comer): AsyncGenerator<Page<T>> {
-    try {
-      for (;;) {
-        const next = await this.#next(comer)
-        if (next.done) return
-        yield next.value
-      }
-    } finally {
-      this.leave(comer)
-    }
-  }
-
-  leave(comer: Comer): void {
-    this.#open.delete(comer)
-    this.#turn()
-  }
-
-  #next(comer: Comer): Promise<IteratorResult<Page<T>>> {
-    const waiting = Promise.withResolvers<IteratorResult<Page<T>>>()
-    this.#waiting.set(comer, waiting)
-    this.#turn()
-    return waiting.promise
-  }
-
-  #turn(): void {
-    if (this.#waiting.size === 0 || this.#waiting.size < this.#open.size) return
-    const all = [...this.#waiting.values()]
-    this.#waiting.clear()
-    this.#source ??= this.#list()[Symbol.asyncIterator]()
-    this.#source.next().then(
+  type Next = IteratorResult<Page<T>>
+  /** By their places: those that have not come yet, and those that want more. */
+  const open = new Set(works.keys())
+  const waiting = new Map<number, PromiseWithResolvers<Next>>()
+  let source: AsyncIterator<Page<T>> | undefined
+  /** A page is asked for as soon as everybody waits for one. */
+  const turn = () => {
+    if (waiting.size === 0 || waiting.size < open.size) return
+    const all = [...waiting.values()]
+    waiting.clear()
+    source ??= reader.pages(kind)[Symbol.asyncIterator]()
+    source.next().then(
       (page) => all.forEach(({ resolve }) => resolve(page)),
       (error: unknown) => all.forEach(({ reject }) => reject(error)),
     )
   }
+  const leave = (one: number) => {
+    open.delete(one)
+    turn()
+  }
+  const next = (one: number): Promise<Next> => {
+    const coming = Promise.withResolvers<Next>()
+    waiting.set(one, coming)
+    turn()
+    return coming.promise
+  }
+  async function* pagesFor(one: number): AsyncGenerator<Page<T>> {
+    try {
+      for (let page = await next(one); !page.done; page = await next(one)) yield page.value
+    } finally {
+      leave(one)
+    }
+  }
+  const carriedOut = async (work: Work, one: number) => {
+    let hasAsked = false
+    const pages: Reader['pages'] = (asked, where) => {
+      if (hasAsked || collectionOf(asked) !== collectionOf(kind) || isNarrowed(where))
+        return reader.pages(asked, where)
+      hasAsked = true
+      return pagesFor(one) as AsyncIterable<Page<never>>
+    }
+    try {
+      return await work(readerWith(reader, { pages }))
+    } finally {
+      leave(one)
+    }
+  }
+  return (await Promise.all(works.map(carriedOut))) as Results<W>
 }
+
+const isNarrowed = ({ namespace, name, labels, fields }: Where = {}): boolean =>
+  [namespace, name, labels, fields].some((one) => one !== undefined)
 
 /** The same pages; the next one is fetched while the one before it is worked on, so that two are held at most. */
 export async function* readAhead<T>(pages: AsyncIterable<Page<T>>): AsyncGenerator<Page<T>> {

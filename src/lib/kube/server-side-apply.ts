@@ -71,8 +71,7 @@ function child(node: Fields, segment: Segment): unknown {
 
 /** `k:{"name":"virt-operator"}` as fields. */
 function elementKey(key: string): Fields | undefined {
-  if (!key.startsWith('k:')) return undefined
-  const parsed: unknown = JSON.parse(key.slice(2))
+  const parsed: unknown = key.startsWith('k:') ? JSON.parse(key.slice(2)) : undefined
   return isRecord(parsed) ? parsed : undefined
 }
 
@@ -96,9 +95,8 @@ const appliers = new Set([
 ])
 
 /** How the whole object got there: what these set and the manifest no longer has is to go, as kubectl does it. */
-export function isApplier({ manager = '', subresource = '' }: ManagedField): boolean {
-  return appliers.has(manager) && subresource === ''
-}
+export const isApplier = ({ manager = '', subresource = '' }: ManagedField): boolean =>
+  appliers.has(manager) && subresource === ''
 
 /**
  * What a forced server-side apply makes of the live object, worked out without the server: `differences` laid over it, `leftovers`
@@ -233,13 +231,10 @@ function isReplaced([first, second, , fourth]: FieldPath): boolean {
 }
 
 function inList(wanted: readonly unknown[], live: readonly unknown[], at: FieldPath): FieldPath[] {
-  const key = mergeKey(at, wanted)
-  if (key === undefined) {
-    if (wanted.length !== live.length) return [at]
-    return wanted.flatMap((element, index) => differences(element, live[index], [...at, { index }]))
-  }
-  return (wanted as Fields[]).flatMap((element) => {
-    const counterpart = live.find((l) => isRecord(l) && l[key] === element[key])
-    return differences(element, counterpart, [...at, { by: key, value: element[key] }])
+  const by = mergeKey(at, wanted)
+  if (by === undefined && wanted.length !== live.length) return [at]
+  return wanted.flatMap((element, index) => {
+    const step = by === undefined ? { index } : { by, value: (element as Fields)[by] }
+    return differences(element, childOf(live, step), [...at, step])
   })
 }

@@ -91,11 +91,11 @@ export async function openCluster(connection: Connection, tools: ClusterTools): 
 }
 
 function singleAsk(requests: Requests, tools: ClusterTools): SingleAsk {
-  const path = (wanted: string) => asked(requests, wanted, { verb: 'get', resource: wanted })
+  const path = (wanted: string) => read(requests, wanted, { verb: 'get', resource: wanted })
   return { ...httpReader(requests, tools), dryRun: httpWriter(requests, true), path }
 }
 
-const asked = <T>(requests: Requests, path: string, subject: Call['subject']): Promise<T> =>
+const read = <T>(requests: Requests, path: string, subject: Call['subject']): Promise<T> =>
   requests.json({ method: 'GET', path, subject, patience: patientReads })
 
 /** As kubectl does, it is done where somebody asked for it; unlike kubectl, it is not done in silence. */
@@ -108,11 +108,11 @@ const inTheClear = ({ cluster, login }: Target): string =>
  */
 function sameTarget(first: Target, connection: Connection, env: Environment): () => Promise<Target> {
   const pinned = first.context === undefined ? connection : { ...connection, context: first.context }
-  let read = false
+  let isAgain = false
   return async () => {
     // While the file is gone or half written, what was read before is as good as it gets.
-    const target = read ? await resolveTarget(pinned, env).catch(() => first) : first
-    read = true
+    const target = isAgain ? await resolveTarget(pinned, env).catch(() => first) : first
+    isAgain = true
     return target.cluster.server === first.cluster.server ? target : first
   }
 }
@@ -124,7 +124,7 @@ const services = namespacedKind('v1', 'Service')
 function httpReader(requests: Requests, tools: Pick<ClusterTools, 'clock' | 'random'>): Reader {
   const meta = async <T>(path: string, what: string, is: (answer: unknown) => answer is T): Promise<T> => {
     const subject = { verb: 'get', resource: path }
-    const answer = await asked(requests, path, subject)
+    const answer = await read(requests, path, subject)
     if (is(answer)) return answer
     throw requests.error(unlike(what, answer), subject)
   }
@@ -133,7 +133,7 @@ function httpReader(requests: Requests, tools: Pick<ClusterTools, 'clock' | 'ran
     get: async (kind, ref) => {
       try {
         const subject = subjectOf('get', kind, ref)
-        const object = await asked<unknown>(requests, objectPath(kind, ref), subject)
+        const object = await read<unknown>(requests, objectPath(kind, ref), subject)
         if (isObject<NonNullable<typeof kind.shape>>(object)) return { is: 'object', object }
         throw requests.error(unlike(`a ${kind.kind}`, object), subject)
       } catch (error) {
@@ -288,8 +288,8 @@ function httpReviewer(requests: Requests): Pick<Reviewer, 'can' | 'whoAmI'> {
       return { allowed: status?.allowed === true, reason: status?.reason || status?.evaluationError || '' }
     },
     whoAmI: async () => {
-      const asked = review('authentication.k8s.io', 'SelfSubjectReview')
-      return (await unlessAbsent(asked, undefined))?.status?.userInfo?.username
+      const answer = await unlessAbsent(review('authentication.k8s.io', 'SelfSubjectReview'), undefined)
+      return answer?.status?.userInfo?.username
     },
   }
 }

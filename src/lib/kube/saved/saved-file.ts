@@ -38,35 +38,32 @@ interface Folder {
 /** What is no object is evidence of nothing: rules of Prometheus, the health of etcd, logs. */
 async function parseFolder(files: readonly string[], from: string): Promise<Folder> {
   const folder: Folder = { parsed: [], passedOver: [] }
+  const passOver = (file: string, why: string) => folder.passedOver.push({ file: relative(from, file), why })
   for (const file of files) {
     try {
       if (await isNoFile(file)) {
-        folder.passedOver.push({ file, why: 'it is no file: a pipe or a device may have no end' })
+        passOver(file, 'it is no file: a pipe or a device may have no end')
         continue
       }
       const parsed = await parseSaved(await textOf(file), file, true)
       if (parsed.objects.length === 0 && parsed.empty.length === 0 && parsed.alerts === undefined)
-        folder.passedOver.push({ file, why: 'it has no Kubernetes objects' })
+        passOver(file, 'it has no Kubernetes objects')
       else folder.parsed.push(parsed)
     } catch (error) {
       if (!(error instanceof KvupError)) throw error
       folder.first ??= error
-      folder.passedOver.push({ file, why: error.message.replace(`${file}:`, 'line ') })
+      passOver(file, error.message.replace(`${file}:`, 'line '))
     }
   }
-  for (const one of folder.passedOver) one.file = relative(from, one.file)
   return folder
 }
 
 /** Of what is not there it is said when it is read. */
-async function isNoFile(path: string): Promise<boolean> {
-  try {
-    const found = await stat(path)
-    return !found.isFile() && !found.isDirectory()
-  } catch {
-    return false
-  }
-}
+const isNoFile = (path: string): Promise<boolean> =>
+  stat(path).then(
+    (found) => !found.isFile() && !found.isDirectory(),
+    () => false,
+  )
 
 /** The same of a text that came in another way. */
 export async function parseSavedCluster(text: string, from: string, needed?: Needed): Promise<SavedCluster> {
@@ -85,26 +82,16 @@ async function filesIn(from: string): Promise<string[]> {
   }
 }
 
-function bytesOf(file: string): Buffer {
-  try {
-    return readBounded(file)
-  } catch (error) {
-    throw missing(file, error)
-  }
-}
-
 async function textOf(file: string): Promise<string> {
-  const bytes = bytesOf(file)
-  if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) return bytes.toString('utf8')
   try {
+    const bytes = readBounded(file)
+    if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) return bytes.toString('utf8')
     return (await unzipped(bytes, { maxOutputLength: mostBytes })).toString('utf8')
   } catch (cause) {
-    if ((cause as { code?: unknown }).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(file)
-    throw unreadable(
-      file,
-      1,
-      `the gz is truncated or broken (${cause instanceof Error ? cause.message : ''})`,
-    )
+    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
+    if (code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(file)
+    if (!code.startsWith('Z_')) throw missing(file, cause)
+    throw unreadable(file, 1, `the gz is truncated or broken (${(cause as Error).message})`)
   }
 }
 
@@ -182,15 +169,19 @@ interface Unfolded {
 }
 
 function unfold({ value, line }: SavedDocument, file: string, into: Unfolded): void {
+  const refuse = (why: string): never => {
+    throw unreadable(file, line, why)
+  }
   if (value === null || value === undefined) return
-  if (isTooDeep(value)) throw unreadable(file, line, `it is nested in more than ${deepest} levels`)
-  if (into.lenient && (!isRecord(value) || !(isList(value) || isObject(value)))) return
-  if (!isRecord(value)) throw unreadable(file, line, 'there is no Kubernetes object')
-  if (isList(value)) unfoldList({ value, line }, file, into)
-  else if (isObject(value) && isCutOff(value))
-    throw unreadable(file, line, `${value.kind} ${value.metadata.name} is not as the API has it, or cut off`)
-  else if (isObject(value)) into.objects.push(withoutNulls(value))
-  else throw unreadable(file, line, 'an object lacks apiVersion, kind or metadata.name')
+  if (isTooDeep(value)) refuse(`it is nested in more than ${deepest} levels`)
+  if (isRecord(value) && isList(value)) unfoldList({ value, line }, file, into)
+  else if (isRecord(value) && isObject(value)) {
+    if (isCutOff(value)) refuse(`${value.kind} ${value.metadata.name} is not as the API has it, or cut off`)
+    into.objects.push(withoutNulls(value))
+  } else if (!into.lenient)
+    refuse(
+      isRecord(value) ? 'an object lacks apiVersion, kind or metadata.name' : 'there is no Kubernetes object',
+    )
 }
 
 interface List {
@@ -219,42 +210,28 @@ function isObject(value: Record<string, unknown>): value is Record<string, unkno
 }
 
 /** YAML that was cut off is YAML all the same: `labels: kub`, `status: cond`. What came before it is not all that there was. */
-const isCutOff = (object: KubeObject): boolean =>
-  !areNotes({ ...object.metadata }) || !areParts(object as KubeObject & { spec?: unknown; status?: unknown })
-
-const areNotes = ({
-  labels,
-  annotations,
-  ownerReferences,
-  managedFields,
-}: Record<string, unknown>): boolean =>
-  [labels, annotations].every(
-    (one) => isAbsent(one) || (isRecord(one) && !Object.values(one).some(isRecord)),
-  ) &&
-  [ownerReferences, managedFields].every(
-    (one) => isAbsent(one) || (Array.isArray(one) && one.every(isRecord)),
-  )
-
-const areParts = ({ spec, status }: { spec?: unknown; status?: unknown }): boolean =>
-  [spec, status].every((part) => isAbsent(part) || isRecord(part)) && hasConditions(status)
-
-function hasConditions(status: unknown): boolean {
-  const conditions = isRecord(status) ? status['conditions'] : undefined
-  return (
-    isAbsent(conditions) ||
-    (Array.isArray(conditions) && conditions.every((one) => one === null || isRecord(one)))
-  )
+function isCutOff({ metadata, spec, status }: KubeObject & { spec?: unknown; status?: unknown }): boolean {
+  const isTexts = (one: unknown) => isRecord(one) && !Object.values(one).some(isRecord)
+  const isRecords = (one: unknown) => Array.isArray(one) && one.every(isRecord)
+  const isConditions = (one: unknown) =>
+    Array.isArray(one) && one.every((each) => each === null || isRecord(each))
+  const parts: readonly (readonly [unknown, (one: unknown) => boolean])[] = [
+    [metadata.labels, isTexts],
+    [metadata.annotations, isTexts],
+    [metadata.ownerReferences, isRecords],
+    [metadata.managedFields, isRecords],
+    [spec, isRecord],
+    [status, isRecord],
+    [isRecord(status) ? status['conditions'] : undefined, isConditions],
+  ]
+  return parts.some(([part, isWhole]) => part !== undefined && part !== null && !isWhole(part))
 }
-
-const isAbsent = (value: unknown): boolean => value === undefined || value === null
 
 /** One object, or a list of them. Throws `usage` with the line. */
 function parseJson(text: string, file: string): SavedDocument[] {
   try {
     const value = JSON.parse(text) as unknown
-    return Array.isArray(value)
-      ? value.map((one: unknown) => ({ value: one, line: 1 }))
-      : [{ value, line: 1 }]
+    return (Array.isArray(value) ? value : [value]).map((one: unknown) => ({ value: one, line: 1 }))
   } catch (error) {
     throw broken(file, lineOf(text, error), error)
   }
@@ -296,11 +273,8 @@ function plain(document: Document.Parsed, file: string, line: number): unknown {
     return document.toJS({ maxAliasCount: 0 }) as unknown
   } catch (error) {
     if (!(error instanceof ReferenceError)) throw error
-    throw unreadable(
-      file,
-      line,
-      'it has aliases (*NAME), which kvup does not read: write out what they stand for',
-    )
+    const why = 'it has aliases (*NAME), which kvup does not read: write out what they stand for'
+    throw unreadable(file, line, why)
   }
 }
 
