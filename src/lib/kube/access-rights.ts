@@ -24,10 +24,9 @@ export function rightsBetween(after: Role | undefined, before: Role | undefined)
 
 function named(
   verb: string,
-  { apiGroups = [''], resources = [], resourceNames, nonResourceURLs = [] }: PolicyRule,
+  { apiGroups = [''], resources = [], resourceNames = [], nonResourceURLs = [] }: PolicyRule,
 ): string[] {
-  const only =
-    resourceNames === undefined || resourceNames.length === 0 ? [''] : resourceNames.map((name) => ` ${name}`)
+  const only = resourceNames.length === 0 ? [''] : resourceNames.map((name) => ` ${name}`)
   const each = resources.flatMap((resource) => apiGroups.map((group) => inGroup(resource, group)))
   return [
     ...each.flatMap((resource) => only.map((name) => `${verb} ${resource}${name}`)),
@@ -66,44 +65,34 @@ interface Refusal {
  * no. `namespace` is where the object is. Undefined for any other refusal.
  */
 export function readRefusal(text: string, namespace: string): Refusal | undefined {
-  return usedUpQuota(text, namespace) ?? silentWebhook(text, namespace) ?? refusingWebhook(text)
-}
-
-function usedUpQuota(text: string, namespace: string): Refusal | undefined {
-  const found = /exceeded quota: ([^,\s]+)(?:, (requested: .*))?$/s.exec(text)
-  if (!found) return undefined
-  const [, quota = '', numbers] = found
+  const [, quota, numbers] = /exceeded quota: ([^,\s]+)(?:, (requested: .*))?$/s.exec(text) ?? []
+  if (quota !== undefined)
+    return {
+      is: 'quota',
+      message: `the ResourceQuota ${quota} is used up${numbers ? ` (${numbers})` : ''}`,
+      commands: [`kubectl -n ${namespace} describe resourcequota ${shellWord(quota)}`],
+    }
+  const silent = /failed calling webhook "([^"]+)"/.exec(text)?.[1]
+  if (silent !== undefined) {
+    const [, service, home = namespace] = /https:\/\/([^./:]+)\.([^./:]+)\.svc\b/.exec(text) ?? []
+    const behind = service === undefined ? '' : `, service ${service} in namespace ${home}`
+    const why = /: ([^:"]+)$/.exec(text.trim())?.[1]
+    return {
+      is: 'webhook-down',
+      message: `the webhook ${silent} does not answer${behind}${why ? ` (${why.trim()})` : ''}`,
+      commands: [service === undefined ? configurations : endpointsLine(service, home)],
+    }
+  }
+  const [, webhook, why] = /admission webhook "([^"]+)" denied the request: (.*)/s.exec(text) ?? []
+  if (webhook === undefined) return undefined
   return {
-    is: 'quota',
-    message: `the ResourceQuota ${quota} is used up${numbers ? ` (${numbers})` : ''}`,
-    commands: [`kubectl -n ${namespace} describe resourcequota ${shellWord(quota)}`],
+    is: 'webhook-refuses',
+    message: `the webhook ${webhook} refuses it: ${why}`,
+    commands: [configurations],
   }
 }
 
 const configurations = 'kubectl get validatingwebhookconfigurations,mutatingwebhookconfigurations'
-
-function silentWebhook(text: string, namespace: string): Refusal | undefined {
-  const webhook = /failed calling webhook "([^"]+)"/.exec(text)?.[1]
-  if (webhook === undefined) return undefined
-  const [, service, home = namespace] = /https:\/\/([^./:]+)\.([^./:]+)\.svc\b/.exec(text) ?? []
-  const behind = service === undefined ? '' : `, service ${service} in namespace ${home}`
-  const why = /: ([^:"]+)$/.exec(text.trim())?.[1]
-  return {
-    is: 'webhook-down',
-    message: `the webhook ${webhook} does not answer${behind}${why ? ` (${why.trim()})` : ''}`,
-    commands: [service === undefined ? configurations : endpointsLine(service, home)],
-  }
-}
-
-function refusingWebhook(text: string): Refusal | undefined {
-  const found = /admission webhook "([^"]+)" denied the request: (.*)/s.exec(text)
-  if (!found) return undefined
-  return {
-    is: 'webhook-refuses',
-    message: `the webhook ${found[1]} refuses it: ${found[2]}`,
-    commands: [configurations],
-  }
-}
 
 /** `patch kubevirts.kubevirt.io in namespace kubevirt` */
 export function accessText({ verb, group, resource, subresource, namespace, name }: Access): string {

@@ -30,17 +30,12 @@ export function notifyOnChange(
   watched: readonly (readonly [Kind, Where])[],
   { changed, signal }: { changed: ChangeSignal; signal: AbortSignal },
 ): void {
-  for (const [kind, where] of watched) void notify(reader, [kind, where], { changed, signal })
-}
-
-async function notify(
-  reader: Reader,
-  [kind, where]: readonly [Kind, Where],
-  { changed, signal }: { changed: ChangeSignal; signal: AbortSignal },
-): Promise<void> {
-  try {
-    for await (const change of reader.watch(kind, where, signal)) if (change.type !== 'lost') changed.ring()
-  } catch {
-    changed.ring()
+  const notify = async ([kind, where]: readonly [Kind, Where]) => {
+    try {
+      for await (const change of reader.watch(kind, where, signal)) if (change.type !== 'lost') changed.ring()
+    } catch {
+      changed.ring()
+    }
   }
+  for (const one of watched) void notify(one)
 }

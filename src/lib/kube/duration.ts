@@ -1,7 +1,6 @@
 import { usageError } from './errors.ts'
 
-const units = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
-type Unit = keyof typeof units
+const units = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
 /** What a timer can be set to: it would go off at once beyond. */
 const longest = 2 ** 31 - 1
@@ -20,34 +19,34 @@ export function parseDuration(text: string): number {
 /** Written in the same way, of a time that is over: it may be as long as it likes. Throws `usage`. */
 export function parseSpan(text: string): number {
   const typed = text.trim()
-  const parts = [...typed.matchAll(part)]
-  if (parts.length === 0 || parts.map(([all]) => all).join('') !== typed) throw notADuration(typed)
-  return parts.reduce((sum, [, amount, unit]) => sum + Number(amount) * units[unit as Unit], 0)
-}
-
-function notADuration(typed: string): Error {
+  const ms = summed(typed, part, units)
+  if (ms !== undefined) return ms
   const number = /^\d+(\.\d+)?$/.test(typed)
-  return usageError(
+  const seconds = Number(typed)
+  const inUnits =
+    seconds === 0
+      ? '0s for no time at all; 24d is the longest that kvup can wait'
+      : `${typed}s for seconds, ${typed}m for minutes`
+  throw usageError(
     'not-a-duration',
     `${JSON.stringify(typed)} is not a duration${number ? ': it needs a unit' : ''}`,
-    {
-      remedy: !number
-        ? 'write it like 90s, 5m, 1h30m or 2d'
-        : Number(typed) === 0
-          ? '0s for no time at all; 24d is the longest that kvup can wait'
-          : `${typed}s for seconds, ${typed}m for minutes`,
-    },
+    { remedy: number ? inUnits : 'write it like 90s, 5m, 1h30m or 2d' },
   )
+}
+
+/** Undefined for a text that has anything else in it, or nothing. */
+function summed(text: string, one: RegExp, sizes: Readonly<Record<string, number>>): number | undefined {
+  const parts = [...text.matchAll(one)]
+  if (text === '' || parts.map(([all]) => all).join('') !== text) return undefined
+  return parts.reduce((sum, [, amount, unit = '']) => sum + Number(amount) * (sizes[unit] ?? 0), 0)
 }
 
 /** As it stands in a sentence: `9 s`, `1 m 05 s`, `2 m`, `1 h 05 m`, `2 d 3 h`; under a second `0 s`. */
 export function spanText(ms: number): string {
   const whole = Math.max(0, Math.floor(ms / 1000))
-  const [days, hours, minutes] = [86_400, 3600, 60].map((size) => Math.floor(whole / size)) as [
-    number,
-    number,
-    number,
-  ]
+  const days = Math.floor(whole / 86_400)
+  const hours = Math.floor(whole / 3600)
+  const minutes = Math.floor(whole / 60)
   if (days >= 2) return inTwo(`${days} d`, hours % 24, 'h')
   if (hours > 0) return inTwo(`${hours} h`, minutes % 60, 'm', 2)
   if (minutes > 0) return inTwo(`${minutes} m`, whole % 60, 's', 2)
@@ -91,25 +90,17 @@ interface TimeOfDay {
   minutes: number
 }
 
-function nextOf(time: TimeOfDay, now: Date): Date {
-  const { hours, minutes } = time
+function nextOf({ text, hours, minutes }: TimeOfDay, now: Date): Date {
   const next = new Date(now)
   next.setHours(hours, minutes, 0, 0)
   if (next <= now) {
     next.setDate(next.getDate() + 1)
     next.setHours(hours, minutes)
   }
-  ensureOnce(time, next)
-  return next
-}
-
-const hour = 3_600_000
-
-/** Where summer time begins or ends: a time of day that does not come, or comes twice. */
-function ensureOnce({ text, hours, minutes }: TimeOfDay, next: Date): void {
+  // Where summer time begins or ends: a time of day that does not come, or comes twice.
   const shows = (time: Date) => time.getHours() === hours && time.getMinutes() === minutes
-  const times = [next, new Date(next.getTime() + hour)].filter(shows)
-  if (times.length === 1) return
+  const times = [next, new Date(next.getTime() + units.h)].filter(shows)
+  if (times.length === 1) return next
   const how = times.length === 0 ? 'does not come, because the clocks skip it' : 'comes twice'
   throw usageError('deadline', `--deadline ${text} ${how}: daylight saving time starts or ends then`, {
     remedy: (times.length === 0 ? [next] : times).map((time) => `--deadline ${rfc3339(time)}`),
@@ -137,15 +128,11 @@ function typedDeadline(text: string): Date | TimeOfDay {
   return time
 }
 
-const goUnits = { h: 3_600_000, m: 60_000, s: 1000, ms: 1, us: 1e-3, µs: 1e-3, ns: 1e-6 } as const
-type GoUnit = keyof typeof goUnits
+const goUnits = { h: 3_600_000, m: 60_000, s: 1000, ms: 1, us: 1e-3, µs: 1e-3, ns: 1e-6 }
 
 /** A duration as the API has it, `1m0s`, in ms; undefined where it is none. */
-export function goDuration(text: string): number | undefined {
-  const parts = [...text.matchAll(/(\d+(?:\.\d+)?)(ms|us|µs|ns|[hms])/gu)]
-  if (parts.length === 0 || parts.map(([all]) => all).join('') !== text) return undefined
-  return parts.reduce((sum, [, amount, unit]) => sum + Number(amount) * goUnits[unit as GoUnit], 0)
-}
+export const goDuration = (text: string): number | undefined =>
+  summed(text, /(\d+(?:\.\d+)?)(ms|us|µs|ns|[hms])/gu, goUnits)
 
 /** As the API writes it back: `1m0s`, `1h0m0s`, `500ms`. */
 export function toGoDuration(ms: number): string {

@@ -1,5 +1,5 @@
 import { isRecord } from './object.ts'
-import { someOf } from './text.ts'
+import { counted, someOf } from './text.ts'
 
 /** A value that is compared as a whole: a scalar, a list of scalars, or an empty object or list. */
 export type Leaf = string | number | boolean | null | readonly unknown[] | Readonly<Record<string, never>>
@@ -117,25 +117,27 @@ export function schemaChange(before: unknown, after: unknown): SchemaChange | un
 }
 
 function inWords(was: ReadonlyMap<string, Own>, is: ReadonlyMap<string, Own>): string {
-  const both = [...is].flatMap(([path, own]) => pairOf(was.get(path), own))
-  const added = [...is.keys()].filter((path) => !was.has(path))
+  const added = [...is.keys()].filter((path) => !was.has(path)).length
   const removed = [...was.keys()].filter((path) => !is.has(path))
-  const changed = both.filter(([a, b]) => a.rest !== b.rest).length
-  const described = both.filter(([a, b]) => a.rest === b.rest && a.description !== b.description).length
+  let [changed, described] = [0, 0]
+  for (const [path, own] of is) {
+    const before = was.get(path)
+    if (before !== undefined && before.rest !== own.rest) changed += 1
+    else if (before !== undefined && before.description !== own.description) described += 1
+  }
   return [
-    ...(added.length > 0 ? [`${added.length} added`] : []),
-    ...(removed.length > 0 ? [`${removed.length} removed (${someOf(removed)})`] : []),
-    ...(changed > 0 ? [`${changed} changed`] : []),
-    ...(described > 0 ? [`${described} description${described === 1 ? '' : 's'} changed`] : []),
-  ].join(', ')
+    added > 0 && `${added} added`,
+    removed.length > 0 && `${removed.length} removed (${someOf(removed)})`,
+    changed > 0 && `${changed} changed`,
+    described > 0 && `${counted(described, 'description')} changed`,
+  ]
+    .filter((part) => part !== false)
+    .join(', ')
 }
-
-const pairOf = (a: Own | undefined, b: Own): [Own, Own][] => (a === undefined ? [] : [[a, b]])
 
 /** The object itself, which has no path, is no field of the API. */
 function fieldNames(of: ReadonlyMap<string, Own>): string {
-  const count = of.size - (of.has('') ? 1 : 0)
-  return count === 1 ? '1 field' : `${count} fields`
+  return counted(of.size - (of.has('') ? 1 : 0), 'field')
 }
 
 /** By path: `spec.template.spec.volumes[].name`, `metadata.labels.*.key`. */
@@ -149,14 +151,13 @@ function schemaBelow(schema: unknown, at: string): [string, Own][] {
   const { properties, items, additionalProperties } = schema
   const inside = isRecord(properties) ? Object.entries(properties) : []
   return [
-    ...inside.flatMap(([name, inner]) => fieldAndBelow(inner, at === '' ? name : `${at}.${name}`)),
+    ...inside.flatMap(([name, inner]): [string, Own][] => {
+      const path = at === '' ? name : `${at}.${name}`
+      return [[path, ownOf(inner)] as [string, Own]].concat(schemaBelow(inner, path))
+    }),
     ...schemaBelow(items, `${at}[]`),
     ...schemaBelow(additionalProperties, `${at}.*`),
   ]
-}
-
-function fieldAndBelow(schema: unknown, at: string): [string, Own][] {
-  return [[at, ownOf(schema)], ...schemaBelow(schema, at)]
 }
 
 /** What a list holds is part of the list, but for the fields of its elements. */

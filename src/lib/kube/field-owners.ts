@@ -50,10 +50,13 @@ function ownerFrom(said: unknown, pointers: readonly string[]): FieldOwner | und
   const { manager, operation, apiVersion, subresource, path, only } = said
   if (!text(manager) || !text(apiVersion) || !text(path, 300) || !pointers.includes(path)) return undefined
   if ((operation !== 'Apply' && operation !== 'Update') || !isOptional(subresource)) return undefined
-  const { time } = isRecord(only) ? only : {}
+  const all = isRecord(only) ? onlyFrom(only) : {}
+  return all && { manager, operation, apiVersion, ...(subresource && { subresource }), path, ...all }
+}
+
+function onlyFrom({ time }: Fields): Pick<FieldOwner, 'only'> | undefined {
   if (!isOptional(time) || (time !== undefined && Number.isNaN(Date.parse(time)))) return undefined
-  const all = isRecord(only) && { only: time === undefined ? {} : { time } }
-  return { manager, operation, apiVersion, ...(subresource && { subresource }), path, ...all }
+  return { only: time === undefined ? {} : { time } }
 }
 
 const isOptional = (value: unknown): value is string | undefined => value === undefined || text(value)

@@ -58,21 +58,14 @@ export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | u
   })
 }
 
+const not = (): boolean => false
+
 /** Whether `work` was done within `ms`; false as well when it fails. What becomes of it later is nobody's business. */
 export async function isDoneWithin(clock: Clock, ms: number, work: Promise<void>): Promise<boolean> {
   const done = new AbortController()
-  const quiet = work.then(
-    () => true,
-    () => false,
-  )
-  const over = ownClock(clock)
-    .sleep(ms, done.signal)
-    .then(
-      () => false,
-      () => false,
-    )
+  const over = ownClock(clock).sleep(ms, done.signal).then(not, not)
   try {
-    return await Promise.race([quiet, over])
+    return await Promise.race([work.then(() => true, not), over])
   } finally {
     done.abort()
   }

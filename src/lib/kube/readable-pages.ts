@@ -36,33 +36,25 @@ export async function* pagesAllowed<T extends KubeObject>(
     return
   } catch (error) {
     if (!isForbidden(error) || begun || where.namespace !== undefined) throw error
-    const namespaces = await namesOrUndefined(reader)
-    if (namespaces === undefined) throw error
-    yield* oneByOne(reader, kind, { where, namespaces })
+    const namespaces = await reader.list(Namespaces).catch((why: unknown) => {
+      throw isForbidden(why) ? error : why
+    })
+    for (const { metadata } of namespaces)
+      yield* ofNamespace(reader, kind, { ...where, namespace: metadata.name })
   }
 }
 
-async function* oneByOne<T extends KubeObject>(
+async function* ofNamespace<T extends KubeObject>(
   reader: Reader,
   kind: Kind<T>,
-  { where, namespaces }: { where: Where; namespaces: readonly string[] },
+  where: Where & { namespace: string },
 ): AsyncGenerator<Allowed<T>> {
-  for (const namespace of namespaces)
-    try {
-      yield* readAhead(reader.pages(kind, { ...where, namespace }))
-    } catch (error) {
-      if (!isForbidden(error)) throw error
-      yield { unread: { namespace, what: kind.plural, why: error.message } }
-    }
+  try {
+    yield* readAhead(reader.pages(kind, where))
+  } catch (error) {
+    if (!isForbidden(error)) throw error
+    yield { unread: { namespace: where.namespace, what: kind.plural, why: error.message } }
+  }
 }
 
 const isForbidden = (error: unknown): error is ApiError => error instanceof ApiError && error.status === 403
-
-async function namesOrUndefined(reader: Reader): Promise<readonly string[] | undefined> {
-  try {
-    return (await reader.list(Namespaces)).map(({ metadata }) => metadata.name)
-  } catch (error) {
-    if (!isForbidden(error)) throw error
-    return undefined
-  }
-}

@@ -22,11 +22,7 @@ export function selectorTest(selector: LabelSelector | undefined): LabelTest {
   return selector === undefined ? () => false : parseLabels(selectorText(selector), (why) => new Error(why))
 }
 
-interface Expression {
-  key: string
-  operator: string
-  values?: string[]
-}
+type Expression = NonNullable<LabelSelector['matchExpressions']>[number]
 
 /** A term of required node affinity. */
 export interface NodeTerm {
@@ -92,13 +88,10 @@ export function unmetLabels(pod: AskingPod | undefined, nodes: readonly Node[]):
   if (places.some((place) => demands.every(({ fits }) => fits(place)))) return undefined
   const nowhere = demands.filter(({ fits }) => !places.some((place) => fits(place)))
   const asked = nowhere.length > 0 ? nowhere : demands
-  const texts = asked.map(({ text }) => text)
+  const texts = asked.map(({ text }) => text).join(', ')
+  const what = nowhere.length === 0 ? 'all of' : `the ${asked.length === 1 ? 'label' : 'labels'}`
   const keys = [...new Set(asked.flatMap((demand) => demand.keys))]
-  if (nowhere.length === 0) return { sentence: `no node has all of ${texts.join(', ')}`, keys }
-  return {
-    sentence: `no node has the ${texts.length === 1 ? 'label' : 'labels'} ${texts.join(', ')}`,
-    keys,
-  }
+  return { sentence: `no node has ${what} ${texts}`, keys }
 }
 
 interface LabelDemand {
@@ -107,13 +100,12 @@ interface LabelDemand {
   fits: (place: LabeledNode) => boolean
 }
 
-function selectorDemands({ nodeSelector = {} }: AskingPod = {}): LabelDemand[] {
-  return Object.entries(nodeSelector).map(([key, value]) => ({
+const selectorDemands = ({ nodeSelector = {} }: AskingPod = {}): LabelDemand[] =>
+  Object.entries(nodeSelector).map(([key, value]) => ({
     text: `${key}=${value}`,
     keys: [key],
     fits: ({ labels }) => labels[key] === value,
   }))
-}
 
 /** The field of affinity that must be met when a pod is placed. */
 export const required = 'requiredDuringSchedulingIgnoredDuringExecution'
@@ -121,16 +113,16 @@ export const required = 'requiredDuringSchedulingIgnoredDuringExecution'
 /** A term is met as a whole, and one of several is enough: with one term each of its expressions is a demand of its own. */
 function affinityDemands({ affinity }: AskingPod = {}): LabelDemand[] {
   const nodeAffinity = affinity?.['nodeAffinity']
-  const terms = isRecord(nodeAffinity) ? termsOf(nodeAffinity[required]) : []
-  const [only, second] = terms
-  if (only === undefined) return []
-  if (second === undefined)
-    return (only.matchExpressions ?? []).map((one) => ({
+  const asked = isRecord(nodeAffinity) ? nodeAffinity[required] : undefined
+  const found = isRecord(asked) ? asked['nodeSelectorTerms'] : undefined
+  const terms = Array.isArray(found) ? (found as NodeTerm[]) : []
+  const expressions = terms.flatMap(({ matchExpressions = [] }) => matchExpressions)
+  if (terms.length < 2)
+    return expressions.map((one) => ({
       text: textOf(one),
       keys: [one.key],
       fits: ({ labels }) => meets(one, labels[one.key]),
     }))
-  const expressions = terms.flatMap(({ matchExpressions = [] }) => matchExpressions)
   return [
     {
       text: terms.map(({ matchExpressions = [] }) => matchExpressions.map(textOf).join(' and ')).join(' or '),
@@ -138,11 +130,6 @@ function affinityDemands({ affinity }: AskingPod = {}): LabelDemand[] {
       fits: (place) => fitsTerms(terms, place),
     },
   ]
-}
-
-function termsOf(value: unknown): readonly NodeTerm[] {
-  const terms = isRecord(value) ? value['nodeSelectorTerms'] : undefined
-  return Array.isArray(terms) ? (terms as NodeTerm[]) : []
 }
 
 const signs: Readonly<Record<string, string>> = { Gt: '>', Lt: '<', In: '=', NotIn: '!=' }

@@ -58,7 +58,10 @@ function block(reading: Reading, least: number): unknown {
   const line = reading.lines[reading.at]
   if (line === undefined || line.indent < least) return null
   if (line.isItem) return list(reading, line.indent)
-  return keyed.test(line.text) ? mapping(reading, line.indent) : alone(reading, line)
+  if (keyed.test(line.text)) return mapping(reading, line.indent)
+  // A scalar that is a whole item.
+  reading.at++
+  return scalar(line.text)
 }
 
 function list(reading: Reading, indent: number): unknown[] {
@@ -70,12 +73,6 @@ function list(reading: Reading, indent: number): unknown[] {
   return items
 }
 
-/** A scalar that is a whole item. */
-function alone(reading: Reading, { text }: Line): unknown {
-  reading.at++
-  return scalar(text)
-}
-
 const keyed = /^(?<key>[A-Za-z][\w./@-]*):(?: +(?<value>.*))?$/
 
 function mapping(reading: Reading, indent: number): Record<string, unknown> {
@@ -84,15 +81,11 @@ function mapping(reading: Reading, indent: number): Record<string, unknown> {
     const { key = '', value } = keyed.exec(line.text)?.groups ?? {}
     if (key === '' || otherWords.test(key) || Object.hasOwn(found, key)) throw notPlain
     reading.at++
-    found[key] = value === undefined ? under(reading, indent) : scalar(value)
+    // What belongs to a key: deeper lines, or a list beside it.
+    const below = reading.lines[reading.at]?.isItem ? indent : indent + 1
+    found[key] = value === undefined ? block(reading, below) : scalar(value)
   }
   return found
-}
-
-/** What belongs to a key: deeper lines, or a list beside it. */
-function under(reading: Reading, indent: number): unknown {
-  const next = reading.lines[reading.at]
-  return block(reading, next?.isItem ? indent : indent + 1)
 }
 
 /** The next line of this block; a deeper one here would be a text that goes on, and is not ours to read. */

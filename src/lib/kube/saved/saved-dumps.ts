@@ -7,7 +7,7 @@ import * as kubevirt from '../kinds/kubevirt-kinds.ts'
 import * as openshift from '../kinds/openshift-kinds.ts'
 import * as operator from '../kinds/operator-kinds.ts'
 import * as workload from '../kinds/workload-kinds.ts'
-import { groupOf, isRecord, type Kind } from '../object.ts'
+import { groupOf, isRecord, keyOf, type Kind, type KubeObject } from '../object.ts'
 import { shellWord } from '../shell-line.ts'
 import { unfit } from './saved-cluster.ts'
 import type { ParsedFile } from './saved-file.ts'
@@ -79,7 +79,7 @@ export function momentOf(files: readonly ParsedFile[], from: string): Moment {
   const known = new Map<string, { state: string; file: ParsedFile; place: Place }>()
   for (const { file, place } of placed)
     for (const object of file.objects.filter(isOfUse)) {
-      const [key, state] = [keyOf(object), stateOf(object)]
+      const [key, state] = [placeIn(object), stateOf(object)]
       const before = known.get(key)
       const isSame = before === undefined || before.state === state
       if (!isSame && !areOneGather(before.place, place))
@@ -118,12 +118,11 @@ function placeOf(file: string, root: string, known: Map<string, Place>): Place {
 
 /** `timestamp` of a must-gather, beside its images' folders or in one: when it began and when it ended. */
 function timestampIn(folder: string, from: string): Pick<Place, 'at'> {
-  for (let within = folder; ; within = dirname(within)) {
-    const at = lastTime(join(within, 'timestamp'))
-    if (at) return { at }
-    // `./x` and `x` are one folder.
-    if (relative(from, within) === '' || within === dirname(within)) return {}
-  }
+  const at = lastTime(join(folder, 'timestamp'))
+  if (at) return { at }
+  // `./x` and `x` are one folder.
+  const isTop = relative(from, folder) === '' || folder === dirname(folder)
+  return isTop ? {} : timestampIn(dirname(folder), from)
 }
 
 const written = /(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:\.\d+)? ?(Z|[+-]\d\d:?\d\d)/gu
@@ -146,13 +145,9 @@ function textOf(file: string): string {
   }
 }
 
-type Objects = ParsedFile['objects'][number]
+const isOfUse = (object: KubeObject): boolean => askedKinds.has(`${groupOf(object)} ${object.kind}`)
 
-const isOfUse = ({ apiVersion, kind }: Objects): boolean =>
-  askedKinds.has(`${groupOf({ apiVersion })} ${kind}`)
-
-const keyOf = ({ apiVersion, kind, metadata: { namespace = '', name } }: Objects): string =>
-  `${groupOf({ apiVersion })} ${kind} ${namespace}/${name}`
+const placeIn = (object: KubeObject): string => `${groupOf(object)} ${object.kind} ${keyOf(object)}`
 
 /** Its resourceVersion is of the moment; without one all that it says. */
-const stateOf = (object: Objects): string => object.metadata.resourceVersion ?? JSON.stringify(object)
+const stateOf = (object: KubeObject): string => object.metadata.resourceVersion ?? JSON.stringify(object)

@@ -209,12 +209,13 @@ function isObject(value: Record<string, unknown>): value is Record<string, unkno
   return typeof apiVersion === 'string' && typeof kind === 'string' && named
 }
 
+const isTexts = (one: unknown) => isRecord(one) && !Object.values(one).some(isRecord)
+const isRecords = (one: unknown) => Array.isArray(one) && one.every(isRecord)
+const isConditions = (one: unknown) =>
+  Array.isArray(one) && one.every((each) => each === null || isRecord(each))
+
 /** YAML that was cut off is YAML all the same: `labels: kub`, `status: cond`. What came before it is not all that there was. */
 function isCutOff({ metadata, spec, status }: KubeObject & { spec?: unknown; status?: unknown }): boolean {
-  const isTexts = (one: unknown) => isRecord(one) && !Object.values(one).some(isRecord)
-  const isRecords = (one: unknown) => Array.isArray(one) && one.every(isRecord)
-  const isConditions = (one: unknown) =>
-    Array.isArray(one) && one.every((each) => each === null || isRecord(each))
   const parts: readonly (readonly [unknown, (one: unknown) => boolean])[] = [
     [metadata.labels, isTexts],
     [metadata.annotations, isTexts],
