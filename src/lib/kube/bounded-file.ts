@@ -18,9 +18,8 @@ export function readBounded(file: string | number, most = mostBytes): Buffer {
     if (found.isFile() && found.size > most) throw tooLarge(file)
     const pieces: Buffer[] = []
     for (let size = 0; ;) {
-      const next = Buffer.allocUnsafe(
-        found.isFile() ? Math.max(1, Math.min(piece, found.size + 1 - size)) : piece,
-      )
+      const left = found.isFile() ? Math.max(1, found.size + 1 - size) : piece
+      const next = Buffer.allocUnsafe(Math.min(piece, left))
       const read = readSync(descriptor, next)
       if (read === 0) return Buffer.concat(pieces)
       pieces.push(next.subarray(0, read))
@@ -40,18 +39,19 @@ export const tooLarge = (file: string | number): Error =>
   )
 
 /** In words, where the system gives a code alone; its own message names the file that is written first. */
-const troubles: Readonly<Record<string, { read: string; write: string }>> = {
-  ENOENT: { read: 'the file does not exist', write: 'there is no such folder' },
-  ENOTDIR: { read: 'the file does not exist', write: 'there is no such folder' },
-  EISDIR: { read: 'it is a folder', write: 'it is a folder' },
-  EACCES: { read: 'permission denied', write: 'permission denied' },
-  EPERM: { read: 'permission denied', write: 'permission denied' },
-  EROFS: { read: 'that disk can only be read', write: 'that disk can only be read' },
-  ENOSPC: { read: 'the disk is full', write: 'the disk is full' },
+const troubles: Readonly<Record<string, readonly [read: string, write?: string]>> = {
+  ENOENT: ['the file does not exist', 'there is no such folder'],
+  ENOTDIR: ['the file does not exist', 'there is no such folder'],
+  EISDIR: ['it is a folder'],
+  EACCES: ['permission denied'],
+  EPERM: ['permission denied'],
+  EROFS: ['that disk can only be read'],
+  ENOSPC: ['the disk is full'],
 }
 
 /** Why a file cannot be read or written. */
 export function fileTrouble(cause: unknown, doing: 'read' | 'write'): string {
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
-  return troubles[code]?.[doing] ?? (cause instanceof Error ? cause.message : String(cause))
+  const [read, write = read] = troubles[code] ?? []
+  return (doing === 'read' ? read : write) ?? (cause instanceof Error ? cause.message : String(cause))
 }

@@ -109,10 +109,9 @@ export class Unforeseen extends Error {
   }
 }
 
-type Maker = (reason: string, message: string, details?: Details) => KvupError
 const failure =
-  (code: ExitCode): Maker =>
-  (reason, message, details) =>
+  (code: ExitCode) =>
+  (reason: string, message: string, details?: Details): KvupError =>
     new KvupError(code, reason, message, details)
 
 /** What was typed cannot be meant: exit 2. */

@@ -45,10 +45,8 @@ export function dangerIn(line: string): string | undefined {
     const typed = words.slice(at + 1)
     if (at < 0 || typed[0] === undefined || typed[0] === 'kvup' || typed.includes('can-i')) continue
     const verb = typed.findIndex((word) => word === 'delete' || word === 'patch')
-    if (typed[verb] === 'delete') {
-      const why = dangerOfDelete(typed.slice(verb + 1))
-      if (why !== undefined) return why
-    }
+    const why = typed[verb] === 'delete' ? dangerOfDelete(typed.slice(verb + 1)) : undefined
+    if (why !== undefined) return why
     const isChange = typed.includes('patch') || typed.includes('annotate')
     const changes = isChange ? never : never.slice(0, 1)
     const found = changes.find(([, sign]) => sign.test(` ${typed.join(' ')} `))
@@ -64,13 +62,9 @@ function dangerOfDelete(words: readonly string[]): string | undefined {
   const targets: readonly (readonly [kind: string, names: readonly string[]])[] = first.includes('/')
     ? named.map((one) => [one.split('/', 1)[0] ?? '', [one.slice(one.indexOf('/') + 1)]])
     : first.split(',').map((kind) => [kind, names])
-  const refused = targets.find(
-    ([kind, of]) =>
-      !isKvups(of, selector) &&
-      !deletable.some(
-        ({ kind: may, only }) => may.test(kind.toLowerCase().replace(/\..*$/u, '')) && only(of, selector),
-      ),
-  )
+  const mayGo = (kind: string, of: readonly string[]) =>
+    isKvups(of, selector) || deletable.some(({ kind: may, only }) => may.test(kind) && only(of, selector))
+  const refused = targets.find(([kind, of]) => !mayGo(kind.toLowerCase().replace(/\..*$/u, ''), of))
   return refused === undefined ? undefined : `deletes ${[refused[0], ...refused[1]].join(' ').trim()}`
 }
 

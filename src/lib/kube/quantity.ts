@@ -1,26 +1,12 @@
-const suffixes: Readonly<Record<string, number>> = {
-  n: 1e-9,
-  u: 1e-6,
-  m: 1e-3,
-  '': 1,
-  k: 1e3,
-  M: 1e6,
-  G: 1e9,
-  T: 1e12,
-  P: 1e15,
-  E: 1e18,
-  Ki: 2 ** 10,
-  Mi: 2 ** 20,
-  Gi: 2 ** 30,
-  Ti: 2 ** 40,
-  Pi: 2 ** 50,
-  Ei: 2 ** 60,
-}
+const suffixes = new Map([
+  ...['n', 'u', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E'].map((name, at) => [name, 10 ** (3 * at - 9)] as const),
+  ...['Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'].map((name, at) => [name, 2 ** (10 * at + 10)] as const),
+])
 
 /** A quantity of Kubernetes as a number, `1500m` as 1.5 and `2Gi` in bytes; undefined where it is none. */
 export function quantity(text: unknown): number | undefined {
   const [, number, suffix] = /^(\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)([a-zA-Z]*)$/.exec(String(text)) ?? []
-  const factor = suffixes[suffix ?? '?']
+  const factor = suffixes.get(suffix ?? '?')
   return number === undefined || factor === undefined ? undefined : Number(number) * factor
 }
 

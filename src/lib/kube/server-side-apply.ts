@@ -44,9 +44,8 @@ function childOf(at: unknown, segment: Segment): unknown {
 }
 
 /** Where in a list the element is that has this value under its key; -1 where there is none. */
-function placeOf(list: readonly unknown[], { by, value }: { by: string; value: unknown }): number {
-  return list.findIndex((element) => isRecord(element) && element[by] === value)
-}
+const placeOf = (list: readonly unknown[], { by, value }: { by: string; value: unknown }): number =>
+  list.findIndex((element) => isRecord(element) && element[by] === value)
 
 /** Does this entry of managedFields own the field? (`fieldsV1` of server-side apply: `f:` keys, `k:` elements, `v:` values.) */
 export function owns({ fieldsV1, subresource }: ManagedField, path: FieldPath): boolean {
@@ -148,29 +147,31 @@ function placeIn(root: KubeObject, path: FieldPath): { holder: unknown; key: str
  * stays.
  */
 export function leftovers(wanted: KubeObject, live: KubeObject): FieldPath[] {
-  const before = live.metadata.annotations?.[lastApplied]
+  const { annotations, managedFields = [] } = live.metadata
+  const before = annotations?.[lastApplied]
   const inAnnotation = before === undefined ? [] : dropped(parseJson(before), wanted, [])
-  const owned = (live.metadata.managedFields ?? [])
-    .filter((e) => e.operation === 'Apply' && (e.manager === 'kvup' || e.manager === 'kubectl'))
-    .flatMap((e) => orphaned(e.fieldsV1 ?? {}, wanted, []))
-  const others = (live.metadata.managedFields ?? []).filter(
-    (entry) => !isApplier(entry) && !(entry.manager === 'kvup' && entry.operation === 'Apply'),
+  const isApply = ({ manager, operation }: ManagedField, by: readonly string[]) =>
+    operation === 'Apply' && by.includes(manager ?? '')
+  const owned = managedFields
+    .filter((entry) => isApply(entry, ['kvup', 'kubectl']))
+    .flatMap(({ fieldsV1 }) => orphaned(fieldsV1 ?? {}, wanted, []))
+  const others = managedFields.filter((entry) => !isApplier(entry) && !isApply(entry, ['kvup']))
+  return [...inAnnotation, ...owned].filter(
+    (path) =>
+      path.at(-1) !== lastApplied &&
+      valueAt(live, path) !== undefined &&
+      !others.some((entry) => owns(entry, path)),
   )
-  const goes = (path: FieldPath) =>
-    valueAt(live, path) !== undefined && !others.some((entry) => owns(entry, path))
-  return [...inAnnotation, ...owned].filter((path) => path.at(-1) !== lastApplied && goes(path))
 }
 
 /** What `before` has and `wanted` has not. */
 function dropped(before: unknown, wanted: unknown, at: FieldPath): FieldPath[] {
   if (wanted === undefined) return isZero(before) ? [] : [at]
   if (Array.isArray(before)) {
-    const key = mergeKey(at, before)
-    if (key === undefined) return []
-    return (before as Fields[]).flatMap((element) => {
-      const step = { by: key, value: element[key] }
-      return dropped(element, elementOf(wanted, step), [...at, step])
-    })
+    const by = mergeKey(at, before)
+    if (by === undefined) return []
+    const steps = (before as Fields[]).map((element) => ({ element, step: { by, value: element[by] } }))
+    return steps.flatMap(({ element, step }) => dropped(element, childOf(wanted, step), [...at, step]))
   }
   if (!isRecord(before) || !isRecord(wanted)) return []
   return Object.entries(before).flatMap(([key, value]) => dropped(value, wanted[key], [...at, key]))
@@ -181,7 +182,7 @@ function orphaned(fields: Fields, wanted: unknown, at: FieldPath): FieldPath[] {
   return Object.entries(fields).flatMap(([key, below]) => {
     const step = key.startsWith('f:') ? key.slice(2) : stepInto(key)
     if (step === undefined) return []
-    const value = typeof step === 'string' ? (wanted as Fields)[step] : elementOf(wanted, step)
+    const value = childOf(wanted, step)
     const path = [...at, step]
     if (value === undefined || value === null) return [path]
     return isRecord(below) && typeof value === 'object' ? orphaned(below, value, path) : []
@@ -192,8 +193,6 @@ function stepInto(key: string): { by: string; value: unknown } | undefined {
   const [first] = Object.entries(elementKey(key) ?? {})
   return first && { by: first[0], value: first[1] }
 }
-
-const elementOf = (list: unknown, step: { by: string; value: unknown }): unknown => valueAt(list, [step])
 
 /**
  * Where the live object does not yet say what is wanted. What only the live one has is no difference: defaults and other

@@ -56,9 +56,8 @@ export function onlyFlag(words: readonly string[], flag: string): readonly strin
 export const takesRisk = (line: string, ids: readonly string[]): boolean =>
   ids.some((id) => new RegExp(`(?:^|\\s)--accept[\\s=]${id}(?![\\w-])`, 'u').test(line))
 
-function isGlued(word: string, flag: string): boolean {
-  return word.startsWith(flag.startsWith('--') ? `${flag}=` : flag) && word !== flag
-}
+const isGlued = (word: string, flag: string): boolean =>
+  word.startsWith(flag.startsWith('--') ? `${flag}=` : flag) && word !== flag
 
 /** The command of a line that is printed, without what it does, which stands behind three blanks or more. */
 export const commandOf = (line: string): string => line.split(/ {3,}/u, 1)[0] ?? ''

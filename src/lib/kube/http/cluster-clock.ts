@@ -84,14 +84,11 @@ export class ClusterClock implements Clock {
       this.#ahead = next
       return beyond(range, before ?? 0) > harmless
     }
-    if (beyond(range, before) <= setMeanwhile || !this.#isBetter(next, before)) return false
+    // Where answers contradict each other, the one that is nearer to this machine's clock counts. A simulated pace is followed as it goes.
+    const isBetter = this.#speed !== 1 || Math.abs(next) < Math.abs(before)
+    if (beyond(range, before) <= setMeanwhile || !isBetter) return false
     this.#ahead = next
     return true
-  }
-
-  /** Where answers contradict each other, the one that is nearer to this machine's clock counts. A simulated pace is followed as it goes. */
-  #isBetter(next: number, before: number): boolean {
-    return this.#speed !== 1 || Math.abs(next) < Math.abs(before)
   }
 
   /** By how many ms the local clock was set since we began, or ran on while this machine was suspended. */
@@ -126,8 +123,8 @@ const beyond = ({ least, most }: Range, ahead: number): number => Math.max(0, le
  */
 export function saidDate(answer: Pick<Answer, 'status' | 'headers'>): number | undefined {
   const said = header(answer, 'date')
-  if (said === undefined || answer.status >= 500 || header(answer, 'age') !== undefined) return undefined
+  if (answer.status >= 500 || header(answer, 'age') !== undefined) return undefined
   // Without a zone it would be read as local time.
-  const date = said.endsWith('GMT') ? Date.parse(said) : NaN
+  const date = said?.endsWith('GMT') ? Date.parse(said) : NaN
   return Number.isNaN(date) ? undefined : date
 }

@@ -20,8 +20,10 @@ export async function connectionsTo(cluster: Target['cluster'], tls: Tls): Promi
   const isTrustSaid = tls.ca !== undefined || tls.rejectUnauthorized === false
   const trusted = isTrustSaid ? tls : (await import('./secure-sockets.ts')).trusting(tls)
   if (!cluster.proxyUrl) return directConnections(cluster, trusted)
-  const { proxiedConnections } = await import('./proxied-connections.ts')
-  return proxiedConnections({ ...cluster, proxyUrl: cluster.proxyUrl }, trusted)
+  return (await import('./proxied-connections.ts')).proxiedConnections(
+    { ...cluster, proxyUrl: cluster.proxyUrl },
+    trusted,
+  )
 }
 
 /** Idle connections live longer than the pauses between polls, and shorter than what load balancers keep. */
@@ -39,25 +41,18 @@ export interface Sockets {
 /** Node's own client: nothing to load, where undici takes as long to start as all of a `status`. */
 async function directConnections({ server, mostSockets }: Target['cluster'], tls: Tls): Promise<Send> {
   const how = mostSockets === undefined ? kept : { ...kept, maxSockets: mostSockets }
-  const sockets = /^http:/i.test(server) ? { agent: new Agent(how), ask: request } : await secured(tls, how)
+  const sockets = /^http:/i.test(server)
+    ? { agent: new Agent(how), ask: request }
+    : (await import('./secure-sockets.ts')).secureSockets(tls, how)
   return (message) => sent(sockets, message)
-}
-
-async function secured(tls: Tls, how: typeof kept): Promise<Sockets> {
-  const { secureSockets } = await import('./secure-sockets.ts')
-  return secureSockets(tls, how)
 }
 
 function sent({ agent, ask }: Sockets, message: Message): Promise<Answer> {
   const { url, method, body, signal } = message
   const length = body === undefined ? {} : { 'content-length': Buffer.byteLength(body) }
+  const headers = { ...message.headers, ...length }
   return new Promise((resolve, reject) => {
-    const asked = ask(url, {
-      agent,
-      method,
-      headers: { ...message.headers, ...length },
-      ...(signal !== undefined && { signal }),
-    })
+    const asked = ask(url, { agent, method, headers, ...(signal !== undefined && { signal }) })
     asked.once('socket', (socket) => connectedInTime(asked, socket))
     asked.once('response', (answer) =>
       resolve({ status: answer.statusCode ?? 0, headers: answer.headers, body: answer }),

@@ -98,21 +98,14 @@ function requireWhole({ file, objects }: ParsedFile): void {
 }
 
 /** Another kvup may have written more, or in another format: what this one needs has to be there. */
-function requireKnownFormat(
-  from: string,
-  index: SnapshotIndex | undefined,
-  objects: readonly KubeObject[],
-): void {
-  const unknown = objects.find(({ kind }) => kind === 'SnapshotIndex')
-  if (unknown)
-    throw unfit(
-      from,
-      `its format is ${unknown.apiVersion}, which this kvup does not know: another kvup wrote it`,
-    )
+function requireKnownFormat(from: string, index: SnapshotIndex | undefined, objects: readonly KubeObject[]) {
+  const unknown = objects.find(({ kind }) => kind === 'SnapshotIndex')?.apiVersion
+  if (unknown !== undefined)
+    throw unfit(from, `its format is ${unknown}, which this kvup does not know: another kvup wrote it`)
   if (index === undefined) return
-  const parts = ['read', 'unread', 'rights'] as const
   const missing =
-    parts.find((part) => !Array.isArray(index[part])) ?? (isRecord(index.groups) ? undefined : 'groups')
+    (['read', 'unread', 'rights'] as const).find((part) => !Array.isArray(index[part])) ??
+    (isRecord(index.groups) ? undefined : 'groups')
   if (missing === undefined) return
   const by = typeof index.takenBy === 'string' ? index.takenBy : 'another kvup'
   throw unfit(from, `its index lacks ${missing}, which this kvup needs: ${by} wrote it`)
@@ -133,12 +126,11 @@ function requireOneCluster(from: string, objects: readonly KubeObject[]): void {
     const what = `${kind}/${name}`
     if (uid === undefined || !(onlyOnes.has(what) || kindsOfOne.has(kind))) continue
     const place = `${namespace} ${what}`
-    if ((uids.get(place) ?? uid) !== uid)
-      throw unfit(
-        from,
-        `it contains two clusters: ${what} is there with two uids. Save each to a file of its own`,
-      )
+    const before = uids.get(place) ?? uid
     uids.set(place, uid)
+    if (before === uid) continue
+    const why = `it contains two clusters: ${what} is there with two uids. Save each to a file of its own`
+    throw unfit(from, why)
   }
 }
 
@@ -167,12 +159,9 @@ export function unfit(
   needed: Needed = 'kubevirt',
   first: readonly string[] = [],
 ): Error {
-  return usageError('snapshot-unreadable', `cannot use ${from} as a saved cluster: ${why}`, {
-    remedy: [
-      ...first,
-      `kvup snapshot --to-file cluster.yaml      or ${printed[needed === 'any' ? 'platform' : needed]}`,
-    ],
-  })
+  const save = `kvup snapshot --to-file cluster.yaml      or ${printed[needed === 'any' ? 'platform' : needed]}`
+  const remedy = [...first, save]
+  return usageError('snapshot-unreadable', `cannot use ${from} as a saved cluster: ${why}`, { remedy })
 }
 
 const printed: Record<Exclude<Needed, 'any'>, string> = {
@@ -440,18 +429,15 @@ export function questionOf({ apiVersion, kind }: Kind, where: Where): Question {
 }
 
 /** Whether whoever knows the answer to `wide` knows that to `asked` as well. */
-function covers(wide: Question, asked: Question): boolean {
-  return (
-    wide.apiVersion === asked.apiVersion &&
-    wide.kind === asked.kind &&
-    limits.every(
-      (limit) =>
-        wide[limit] === undefined ||
-        wide[limit] === asked[limit] ||
-        (limit === 'labels' && isOfOperands(wide, asked)),
-    )
+const covers = (wide: Question, asked: Question): boolean =>
+  wide.apiVersion === asked.apiVersion &&
+  wide.kind === asked.kind &&
+  limits.every(
+    (limit) =>
+      wide[limit] === undefined ||
+      wide[limit] === asked[limit] ||
+      (limit === 'labels' && isOfOperands(wide, asked)),
   )
-}
 
 /**
  * Former snapshots hold what KubeVirt runs as `kubevirt.io,…`, a label that all of it had but the pods of virt-template: it is judged by that.
