@@ -141,6 +141,9 @@ function placeIn(root: KubeObject, path: FieldPath): { holder: unknown; key: str
   return { holder, key: Array.isArray(holder) ? placeOf(holder, last) : -1 }
 }
 
+const isApply = ({ manager = '', operation }: ManagedField, by: readonly string[]): boolean =>
+  operation === 'Apply' && by.includes(manager)
+
 /**
  * Fields that an earlier apply has set and the manifest no longer has: the next apply removes them. After a client-side apply
  * its annotation tells (its ownership also covers the server's defaults), after a server-side one the ownership. What somebody else owns as well
@@ -150,8 +153,6 @@ export function leftovers(wanted: KubeObject, live: KubeObject): FieldPath[] {
   const { annotations, managedFields = [] } = live.metadata
   const before = annotations?.[lastApplied]
   const inAnnotation = before === undefined ? [] : dropped(parseJson(before), wanted, [])
-  const isApply = ({ manager, operation }: ManagedField, by: readonly string[]) =>
-    operation === 'Apply' && by.includes(manager ?? '')
   const owned = managedFields
     .filter((entry) => isApply(entry, ['kvup', 'kubectl']))
     .flatMap(({ fieldsV1 }) => orphaned(fieldsV1 ?? {}, wanted, []))

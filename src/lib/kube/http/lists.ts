@@ -18,29 +18,40 @@ export async function* allPages<T extends KubeObject>(
   kind: Kind<T>,
   where: Where,
 ): AsyncGenerator<Page<T>> {
-  let token: string | undefined
   let last = ''
-  let restarted = 0
   const course = new PageCourse(where)
-  do {
-    const page = await chunk(requests, { kind, where, patience: patientReads }, token).catch((error) => {
-      if (error instanceof ApiError && error.status === 410) return error
-      throw error
-    })
-    if (page instanceof ApiError) {
-      if (token === undefined || ++restarted > restarts) throw page
-      token = undefined
-      continue
+  for (let restarted = 0; ; restarted++) {
+    let begun = false
+    try {
+      for await (const page of chunks(requests, { kind, where, patience: patientReads }, course)) {
+        begun = true
+        const fresh = restarted > 0 ? page.items.filter((item) => keyOf(item) > last) : page.items
+        if (fresh.length > 0 || page.next === undefined) yield pageOf(page, fresh)
+        last = fresh.reduce((highest, item) => (keyOf(item) > highest ? keyOf(item) : highest), last)
+      }
+      return
+    } catch (error) {
+      const isExpired = error instanceof ApiError && error.status === 410
+      if (!isExpired || !begun || restarted === restarts) throw error
     }
+  }
+}
+
+/** Page after page, as they come. Throws where the list has no end. */
+export async function* chunks<T extends KubeObject>(
+  requests: Requests,
+  listing: Listing<T>,
+  course = new PageCourse(listing.where),
+): AsyncGenerator<Chunk<T>> {
+  let token: string | undefined
+  do {
+    const page: Chunk<T> = await chunk(requests, listing, token)
     const lost = course.astray(page, token)
     if (lost !== undefined)
-      throw requests.error(lost, subjectOf('list', kind, { namespace: where.namespace }))
-    const fresh = restarted > 0 ? page.items.filter((item) => keyOf(item) > last) : page.items
-    if (fresh.length > 0 || page.next === undefined) yield pageOf(page, fresh)
-    last = fresh.reduce((highest, item) => (keyOf(item) > highest ? keyOf(item) : highest), last)
+      throw requests.error(lost, subjectOf('list', listing.kind, { namespace: listing.where.namespace }))
+    yield page
     token = page.next
-    if (token === undefined) return
-  } while (true)
+  } while (token !== undefined)
 }
 
 /** Nothing has so many objects: half a million at once, and 500 at a time as many as etcd holds. */
@@ -104,7 +115,7 @@ const pageSize = 500
  * One page; every item says what it is, which list items do not on the wire. An answer that is no list is a failure, and
  * never "there are none".
  */
-export async function chunk<T extends KubeObject>(
+async function chunk<T extends KubeObject>(
   requests: Requests,
   { kind, where, patience, signal }: Listing<T>,
   token: string | undefined,

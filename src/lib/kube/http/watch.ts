@@ -3,7 +3,7 @@ import { ApiError } from '../errors.ts'
 import type { Change, Where } from '../cluster.ts'
 import { type Kind, type KubeObject, keyOf } from '../object.ts'
 import { backoff, overloadOnly } from './backoff.ts'
-import { type Chunk, chunk, objectPath, PageCourse, selectors, withQuery } from './lists.ts'
+import { chunks, objectPath, selectors, withQuery } from './lists.ts'
 import { failureOfStatus } from './failure.ts'
 import type { Requests } from './requests.ts'
 import { type Subject, subjectOf } from './api-error.ts'
@@ -86,17 +86,10 @@ class WatchState<T extends KubeObject> {
   async *#list(): AsyncGenerator<Change<T>> {
     this.#known.beginPass()
     let at = ''
-    let token: string | undefined
-    const { where } = this.#watching
-    const course = new PageCourse(where)
-    do {
-      const page: Chunk<T> = await chunk(this.#requests, { ...this.#watching, patience: overloadOnly }, token)
-      const lost = course.astray(page, token)
-      if (lost !== undefined) throw this.#requests.error(lost, this.#subject('list'))
+    for await (const page of chunks(this.#requests, { ...this.#watching, patience: overloadOnly })) {
       for (const item of page.items) yield* this.#known.observed(item)
       at = page.resourceVersion
-      token = page.next
-    } while (token !== undefined)
+    }
     yield* this.#known.missing()
     this.#at = at
     this.#failures = 0

@@ -4,6 +4,7 @@ import {
   eachText,
   groupOf,
   isRecord,
+  keyOf,
   type Kind,
   type KubeObject,
   type OwnerReference,
@@ -170,10 +171,10 @@ const printed: Record<Exclude<Needed, 'any'>, string> = {
 }
 
 function savedReviewer({ index, file }: Saved, dryRun: Writer): Reviewer {
-  const answers = new Map(index?.rights.map(({ access, allowed }) => [keyOf(access), allowed]))
+  const answers = new Map(index?.rights.map(({ access, allowed }) => [rightKey(access), allowed]))
   return {
     can: async (access) => {
-      const allowed = answers.get(keyOf(access))
+      const allowed = answers.get(rightKey(access))
       if (allowed === undefined)
         throw new NotSavedError(`whether ${access.verb} ${access.resource} is allowed`, file)
       return { allowed, reason: '' }
@@ -183,7 +184,7 @@ function savedReviewer({ index, file }: Saved, dryRun: Writer): Reviewer {
   }
 }
 
-const keyOf = ({ verb, group, resource, subresource = '', namespace = '', name = '' }: Access): string =>
+const rightKey = ({ verb, group, resource, subresource = '', namespace = '', name = '' }: Access): string =>
   [verb, group, resource, subresource, namespace, name].join(' ')
 
 function refusingWriter(from: string): Writer {
@@ -254,7 +255,9 @@ function savedReader(saved: Saved): Reader {
       if (index) return index.groups[group] ?? objects.versions(group)
       // Who printed its pools alone has a platform all the same.
       const isPlatform =
-        group === platformGroup && (objects.has(MachineConfigPools) || empty.some(isOf(MachineConfigPools)))
+        group === platformGroup &&
+        (objects.has(MachineConfigPools) ||
+          empty.some((one) => objectKey(one) === objectKey(MachineConfigPools)))
       return isPlatform ? ['v1'] : objects.versions(group)
     },
     version: async () => {
@@ -304,11 +307,6 @@ function inOtherVersion({ index, objects, empty, file }: Saved, asked: Question)
 
 const platformGroup = 'config.openshift.io'
 
-const isOf =
-  (kind: Kind) =>
-  (one: Pick<Kind, 'apiVersion' | 'kind'>): boolean =>
-    one.kind === kind.kind && groupOf(one) === groupOf(kind)
-
 const errorOf = ({ code, reason, why }: Unread): ApiError => new ApiError(code, reason, why)
 
 function inWords(kind: Kind, { namespace, name }: Where): string {
@@ -318,11 +316,13 @@ function inWords(kind: Kind, { namespace, name }: Where): string {
 
 /** The objects of a saved cluster by kind, in the order in which a server lists them. */
 class SavedObjects {
-  readonly #byKind = new Map<string, Map<string, KubeObject>>()
+  readonly #byKind: ReadonlyMap<string, readonly KubeObject[]>
 
+  /** Of several of one name the last counts. */
   constructor(objects: readonly KubeObject[]) {
-    for (const object of objects.toSorted((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1)))
-      this.#of(object).set(placeOf(object), object)
+    const all = new Map(objects.map((object) => [`${objectKey(object)} ${keyOf(object)}`, object]))
+    const sorted = [...all.values()].toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
+    this.#byKind = Map.groupBy(sorted, objectKey)
   }
 
   has(kind: Pick<Kind, 'apiVersion' | 'kind'>): boolean {
@@ -331,7 +331,7 @@ class SavedObjects {
 
   /** API versions in which objects of that group were saved. */
   versions(group: string): string[] {
-    const all = [...this.#byKind.values()].flatMap((objects) => [...objects.values()].slice(0, 1))
+    const all = [...this.#byKind.values()].flatMap((objects) => objects.slice(0, 1))
     const versions = all.filter((object) => groupOf(object) === group).map(({ apiVersion }) => apiVersion)
     return [...new Set(versions.map((version) => version.slice(version.indexOf('/') + 1)))]
   }
@@ -340,25 +340,16 @@ class SavedObjects {
   select<T extends KubeObject>(kind: Kind<T>, { namespace, name, labels, fields }: Where): T[] {
     const labelled = parseLabels(labels, (why) => usageError('not-a-selector', why))
     const fits = fieldTest(fields)
-    const all = this.#byKind.get(objectKey(kind)) ?? new Map<string, KubeObject>()
-    return [...all.values()]
+    return (this.#byKind.get(objectKey(kind)) ?? [])
       .filter(({ metadata }) => namespace === undefined || metadata.namespace === namespace)
       .filter(({ metadata }) => name === undefined || metadata.name === name)
       .filter((object) => labelled(object.metadata.labels) && fits(object))
       .map((object) => Object.assign({}, object as T, { apiVersion: kind.apiVersion }))
   }
-
-  #of(object: KubeObject): Map<string, KubeObject> {
-    const key = objectKey(object)
-    const found = this.#byKind.get(key) ?? new Map<string, KubeObject>()
-    this.#byKind.set(key, found)
-    return found
-  }
 }
 
 const objectKey = ({ apiVersion, kind }: Pick<Kind, 'apiVersion' | 'kind'>): string =>
   `${groupOf({ apiVersion })} ${kind}`
-const placeOf = ({ metadata: { namespace = '', name } }: KubeObject): string => `${namespace}/${name}`
 
 type FieldTest = (object: KubeObject) => boolean
 
