@@ -5,16 +5,12 @@ export interface KubeObject {
   metadata: Metadata
 }
 
-export interface Metadata {
+/** Its times are RFC 3339, as the server wrote them: nothing here is ever turned into a `Date`. */
+export interface Metadata extends Texts<
+  'namespace' | 'generateName' | 'uid' | 'resourceVersion' | 'creationTimestamp' | 'deletionTimestamp'
+> {
   name: string
-  namespace?: string
-  generateName?: string
-  uid?: string
-  resourceVersion?: string
   generation?: number
-  /** RFC 3339, as the server wrote it: nothing here is ever turned into a `Date`. */
-  creationTimestamp?: string
-  deletionTimestamp?: string
   deletionGracePeriodSeconds?: number
   labels?: Record<string, string>
   annotations?: Record<string, string>
@@ -31,22 +27,15 @@ export interface OwnerReference {
   controller?: boolean
 }
 
-export interface ManagedField {
-  manager?: string
-  operation?: string
-  apiVersion?: string
-  time?: string
-  fieldsType?: string
+export interface ManagedField extends Texts<
+  'manager' | 'operation' | 'apiVersion' | 'time' | 'fieldsType' | 'subresource'
+> {
   fieldsV1?: Record<string, unknown>
-  subresource?: string
 }
 
-export interface Condition {
+export interface Condition extends Texts<'reason' | 'message' | 'lastTransitionTime'> {
   type: string
   status: 'True' | 'False' | 'Unknown'
-  reason?: string
-  message?: string
-  lastTransitionTime?: string
   lastProbeTime?: string | null
 }
 
@@ -63,9 +52,8 @@ export const condition = (of: { status?: Conditions }, type: string): Condition 
   of.status?.conditions?.find((c) => c.type === type)
 
 /** Whether whoever acts on it has seen its spec as it is now. */
-export function isObserved(of: { metadata: Metadata; status?: { observedGeneration?: number } }): boolean {
-  return (of.status?.observedGeneration ?? 0) >= (of.metadata.generation ?? 0)
-}
+export const isObserved = (of: { metadata: Metadata; status?: { observedGeneration?: number } }): boolean =>
+  (of.status?.observedGeneration ?? 0) >= (of.metadata.generation ?? 0)
 
 /** A kind that kvup talks to. The type parameter travels with the value, so that `find(KubeVirts, …)` is typed. */
 export interface Kind<T extends KubeObject = KubeObject> {
@@ -88,11 +76,10 @@ export const namespacedKind = <T extends KubeObject>(
 ): Kind<T> => ({ apiVersion, kind, plural, namespaced: true })
 
 /** A kind whose objects lie in no namespace. */
-export const clusterKind = <T extends KubeObject>(
-  apiVersion: string,
-  kind: string,
-  plural = `${kind.toLowerCase()}s`,
-): Kind<T> => ({ apiVersion, kind, plural, namespaced: false })
+export const clusterKind = <T extends KubeObject>(...names: Parameters<typeof namespacedKind>): Kind<T> => ({
+  ...namespacedKind<T>(...names),
+  namespaced: false,
+})
 
 /** The same kind under another version of its group. */
 export function atVersion<T extends KubeObject>(kind: Kind<T>, version: string): Kind<T> {

@@ -1,4 +1,4 @@
-import { isRecord, parseJson } from '../object.ts'
+import { isRecord, parseJson, type Texts } from '../object.ts'
 import { existsSync, readFileSync } from 'node:fs'
 import { delimiter, dirname, isAbsolute, join, resolve } from 'node:path'
 import { usageError } from '../errors.ts'
@@ -203,29 +203,24 @@ export function withTokenFile(login: User, tokenFile: string): User {
   return { ...rest, authProvider: { name: 'tokenFile', config: { tokenFile } } }
 }
 
-interface RawCluster {
-  server?: string
-  'certificate-authority'?: string
-  'certificate-authority-data'?: string
-  'insecure-skip-tls-verify'?: boolean
-  'tls-server-name'?: string
-  'proxy-url'?: string
-  extensions?: unknown
-}
+type RawCluster = Texts<
+  'server' | 'certificate-authority' | 'certificate-authority-data' | 'tls-server-name' | 'proxy-url'
+> & { 'insecure-skip-tls-verify'?: boolean; extensions?: unknown }
 
-interface RawUser {
+interface RawUser extends Texts<
+  | 'tokenFile'
+  | 'username'
+  | 'client-certificate'
+  | 'client-certificate-data'
+  | 'client-key'
+  | 'client-key-data'
+  | 'as'
+  | 'as-uid'
+> {
   token?: string | number
-  tokenFile?: string
-  username?: string
   password?: string | number
-  'client-certificate'?: string
-  'client-certificate-data'?: string
-  'client-key'?: string
-  'client-key-data'?: string
   'auth-provider'?: object
   exec?: { command?: string } & Record<string, unknown>
-  as?: string
-  'as-uid'?: string
   'as-groups'?: string[]
   'as-user-extra'?: Record<string, string[]>
 }

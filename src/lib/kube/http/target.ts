@@ -8,26 +8,27 @@ import {
   proxyFor,
   withTokenFile,
 } from './kubeconfig.ts'
+import type { Texts } from '../object.ts'
 import { redactAddress, redactUrl } from './trace.ts'
 
-/** kubectl's connection flags. No secret is ever one of them. */
-export interface Connection {
-  kubeconfig?: string
-  context?: string
-  cluster?: string
-  user?: string
-  as?: string
+/** kubectl's connection flags. No secret is ever one of them. `requestTimeout`: `30s`, `2m`; `0` for no limit. */
+export interface Connection extends Texts<
+  | 'kubeconfig'
+  | 'context'
+  | 'cluster'
+  | 'user'
+  | 'as'
+  | 'asUid'
+  | 'requestTimeout'
+  | 'server'
+  | 'tokenFile'
+  | 'clientCertificate'
+  | 'clientKey'
+  | 'certificateAuthority'
+  | 'tlsServerName'
+> {
   asGroup?: string[]
-  asUid?: string
-  /** `30s`, `2m`; `0` for no limit. */
-  requestTimeout?: string
-  server?: string
-  tokenFile?: string
-  clientCertificate?: string
-  clientKey?: string
-  certificateAuthority?: string
   insecureSkipTlsVerify?: boolean
-  tlsServerName?: string
   /** No flag: so many connections at a time. Absent: as many as requests, which watches need. */
   mostSockets?: number
 }
