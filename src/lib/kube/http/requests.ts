@@ -62,8 +62,6 @@ interface RequestTools {
 const mostText = 64 * 1024 * 1024
 const mostOfList = 8 * mostText
 
-const unheard = { heard: undefined, onWarning: () => undefined }
-
 type Read<T> = (answer: Answer) => Promise<T>
 type Outcome<T> = { value: T } | { failure: Failure }
 
@@ -71,7 +69,10 @@ type Outcome<T> = { value: T } | { failure: Failure }
 export class Requests {
   readonly #tools: RequestTools
   #met = false
-  readonly #behind = new ServerBehind(() => this.#versionText())
+  readonly #behind = new ServerBehind(() => {
+    const subject = { verb: 'get', resource: versionPath }
+    return this.text({ method: 'GET', path: versionPath, subject, patience: patientReads })
+  })
 
   constructor(tools: RequestTools) {
     this.#tools = tools
@@ -155,11 +156,6 @@ export class Requests {
     return this.error({ ...failure, message: message + also }, subject)
   }
 
-  #versionText(): Promise<string> {
-    const subject = { verb: 'get', resource: versionPath }
-    return this.text({ method: 'GET', path: versionPath, subject, patience: patientReads })
-  }
-
   /** One try, and a second one with fresh credentials after a 401: the server has not acted on that. */
   async #attempt<T>(call: Call, read: Read<T>, allowance: Allowance): Promise<Outcome<T>> {
     const { credentials } = this.#tools
@@ -175,15 +171,17 @@ export class Requests {
     read: Read<T>,
   ): Promise<Outcome<T>> {
     const limit = allowance.limit(call.signal, call.tryAtMost)
-    const tools = call.passedOn ? { ...this.#tools, ...unheard } : this.#tools
     const clock = ownClock(this.#tools.clock)
     const began = ticks(clock)
     try {
-      const answer = await exchange(this.#message(call, limit.signal), access, tools)
+      const answer = await this.#exchange(call, access, limit.signal)
       this.#met = true
       this.#behind.heard(answer)
       if (answer.status < 300) return { value: await read(answer) }
-      return { failure: await this.#failureOf(answer, call) }
+      const text = await this.#textOf(answer, call)
+      const circumstances = { now: this.#tools.clock.now(), passedOn: call.passedOn === true }
+      const failure = failureOfAnswer(answer, text, circumstances)
+      return { failure: this.#behind.hasLost(failure) ? { ...failure, astray: true } : failure }
     } catch (error) {
       call.signal?.throwIfAborted()
       const why: unknown = limit.signal.aborted ? limit.signal.reason : error
@@ -192,13 +190,6 @@ export class Requests {
       limit.end()
       allowance.spend(ticks(clock) - began)
     }
-  }
-
-  async #failureOf(answer: Answer, call: Call): Promise<Failure> {
-    const text = await this.#textOf(answer, call)
-    const tools = { now: this.#tools.clock.now(), passedOn: call.passedOn === true }
-    const failure = failureOfAnswer(answer, text, tools)
-    return this.#behind.hasLost(failure) ? { ...failure, astray: true } : failure
   }
 
   async #textOf(answer: Answer, call: Call): Promise<string> {
@@ -225,19 +216,36 @@ export class Requests {
     }
   }
 
-  #message({ method, path, body, subject, accept, contentType }: Call, signal: AbortSignal): Message {
-    return {
-      method,
-      url: this.#tools.server + path,
-      headers: {
-        accept: accept ?? 'application/json, */*',
-        // A watch is read as it comes, line by line.
-        ...(subject.verb !== 'watch' && { 'accept-encoding': 'gzip' }),
-        'user-agent': this.#tools.userAgent,
-        ...(body !== undefined && { 'content-type': contentType ?? 'application/json' }),
-      },
-      body: body === undefined ? undefined : JSON.stringify(body),
-      signal,
+  /** Sends one request once, with our credentials, and shows it to the trace. Rejects with what the socket said. */
+  async #exchange(call: Call, { send, headers: login }: Access, signal: AbortSignal): Promise<Answer> {
+    const { method, path, subject, accept = 'application/json, */*', contentType = 'application/json' } = call
+    const { clock, trace, heard, onWarning, server, userAgent } = this.#tools
+    const url = server + path
+    const body = call.body === undefined ? undefined : JSON.stringify(call.body)
+    const headers = {
+      accept,
+      // A watch is read as it comes, line by line.
+      ...(subject.verb !== 'watch' && { 'accept-encoding': 'gzip' }),
+      'user-agent': userAgent,
+      ...(body !== undefined && { 'content-type': contentType }),
+      ...login,
+    }
+    const sent = clock.now().getTime()
+    const began = ticks(clock)
+    trace.asked({ method, url, headers, body })
+    const since = () => Math.round(ticks(clock) - began)
+    try {
+      const answer = await send({ method, url, headers, body, signal })
+      const ms = since()
+      trace.answered({ method, url, status: answer.status, ms })
+      if (call.passedOn) return answer
+      const date = saidDate(answer)
+      if (date !== undefined) heard?.({ date, sent, received: sent + ms })
+      for (const text of warningTexts(header(answer, 'warning'))) onWarning(text)
+      return answer
+    } catch (error) {
+      trace.failed({ method, url, error, ms: since() })
+      throw error
     }
   }
 }
@@ -255,32 +263,6 @@ function ageOn(clock: Clock): () => number {
 /** A login page, a proxy's excuse: whoever it is, it is no API server. */
 const notJson = (text: string): Failure =>
   foreignAnswer(`the answer is no JSON, but ${bodyInWords(text, 80) || 'nothing'}`)
-
-/** Sends one request once, with our credentials, and shows it to the trace. Rejects with what the socket said. */
-async function exchange(
-  message: Message,
-  access: Access,
-  { clock, heard, trace, onWarning }: Pick<RequestTools, 'clock' | 'heard' | 'trace' | 'onWarning'>,
-): Promise<Answer> {
-  const { url, method, body } = message
-  const headers = { ...message.headers, ...access.headers }
-  const sent = clock.now().getTime()
-  const began = ticks(clock)
-  trace.asked({ method, url, headers, body })
-  const since = () => Math.round(ticks(clock) - began)
-  try {
-    const answer = await access.send({ ...message, headers })
-    const ms = since()
-    trace.answered({ method, url, status: answer.status, ms })
-    const date = saidDate(answer)
-    if (date !== undefined) heard?.({ date, sent, received: sent + ms })
-    for (const text of warningTexts(header(answer, 'warning'))) onWarning(text)
-    return answer
-  } catch (error) {
-    trace.failed({ method, url, error, ms: since() })
-    throw error
-  }
-}
 
 const nothing = Buffer.alloc(0)
 
