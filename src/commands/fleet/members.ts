@@ -5,7 +5,7 @@ import { failedRow, type FleetPlace, type FleetRow } from '../../lib/fleet/fleet
 import { inParallel, withinTime } from '../../lib/fleet/in-parallel.ts'
 import { ownClock } from '../../lib/kube/clock.ts'
 import { parseDuration } from '../../lib/kube/duration.ts'
-import { KvupError, unreachable, usageError } from '../../lib/kube/errors.ts'
+import { cannotRead, KvupError, unreachable, usageError } from '../../lib/kube/errors.ts'
 import { requestTimeout } from '../../lib/kube/http/http-cluster.ts'
 import { loadKubeconfig } from '../../lib/kube/http/kubeconfig.ts'
 import { shellWord } from '../../lib/kube/shell-line.ts'
@@ -82,13 +82,8 @@ async function byContexts(cx: Context, patterns: readonly string[]): Promise<rea
 
 /** A kubeconfig that the file names lies beside it, unless its path is whole. */
 async function byFile(cx: Context, file: string): Promise<readonly FleetMember[]> {
-  const text = await cx.world.readText(file).catch((cause: unknown) => {
-    const why = cause instanceof Error ? cause.message : String(cause)
-    throw usageError('fleet-file', `cannot read the fleet file ${file}: ${why}`, {
-      remedy: 'name a file that exists: --file FILE',
-      cause,
-    })
-  })
+  const unread = cannotRead('fleet-file', `the fleet file ${file}`, 'name a file that exists: --file FILE')
+  const text = await cx.world.readText(file).catch(unread)
   const members = parseFleet(text, file).map((member) => {
     const { kubeconfig } = member
     const isBeside = kubeconfig !== undefined && !isAbsolute(kubeconfig)

@@ -6,10 +6,14 @@ import { itemsOf, known } from '../../lib/kube/known.ts'
 import { readClusterUid } from '../../lib/kubevirt/full-snapshot.ts'
 import { readerFor } from '../../lib/kubevirt/snapshot.ts'
 import { rehearsalView, unknownTarget } from '../../lib/output/views/rehearsal.ts'
-import { type ClusterTwin, readClusterTwin } from '../../lib/rehearsal/cluster-twin.ts'
-import { observePace, type ObservedPace } from '../../lib/rehearsal/observed-pace.ts'
+import {
+  type ClusterTwin,
+  notSimulated,
+  type ObservedPace,
+  observePace,
+  readClusterTwin,
+} from '../../lib/rehearsal/cluster-twin.ts'
 import type { Played, Rehearsal } from '../../lib/rehearsal/rehearsal.ts'
-import { notSimulated } from '../../lib/rehearsal/missing-parts.ts'
 import { playTwin, type Play, refusedUpgrade } from './play-twin.ts'
 import { type JudgedUpgrade, judgeUpgrade } from './rehearsed-findings.ts'
 import {

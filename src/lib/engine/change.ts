@@ -1,12 +1,13 @@
 import type { TakenRisk } from './journal-runs.ts'
 import { accessText } from '../kube/access-rights.ts'
+import { filled } from '../kube/known.ts'
 import { inStages, someOf } from '../kube/text.ts'
 import type { Access, Cluster, Reviewer } from '../kube/cluster.ts'
 import type { CommandContext, Prompt, World } from '../kube/world.ts'
 import { type Clock, ownClock } from '../kube/clock.ts'
-import { blocked, exitCode, forbidden, KvupError, type LeftCluster } from '../kube/errors.ts'
+import { blocked, forbidden, KvupError, type LeftCluster, retriedCodes } from '../kube/errors.ts'
 import { configMapJournal } from './journal-config-map.ts'
-import { type Journal, type KnowsOverrides, type Override, remembering } from './journal.ts'
+import { type Journal, type KnowsOverrides, type Override } from './journal.ts'
 import { leaseLock, type Lock } from './lease.ts'
 import { dryRunProcedure, type DryRunStep } from './procedure-dry-run.ts'
 import { runProcedure } from './runner.ts'
@@ -34,7 +35,6 @@ export interface Change {
   procedure: Procedure
   /** Throws `blocked` for what is against it and nobody accepted; where it `asks`, a person on a terminal chooses what to accept. */
   gate: (asks: boolean) => void | Promise<void>
-  /** What was accepted by name, which the journal keeps. */
   accepted?: readonly AcceptedRisk[]
   rights: Rights
   /** Shown between the gate and the question: what will be done. */
@@ -55,7 +55,6 @@ export interface Change {
   failed?: (error: unknown) => Promise<unknown>
   /** Absent: the same line goes on. */
   hint?: ResumeHint
-  /** The uid of the sealed plan that is carried out. */
   plan?: string | undefined
   /** Compares what a step writes with that plan. */
   writes?: RunContext['writes']
@@ -101,14 +100,13 @@ export function runEnvironment(
     who,
     user: () => (user ??= cluster.reviewer.whoAmI().catch(() => undefined)),
     world,
-    journal: remembering(configMapJournal(cluster, { namespace, who, clock, warn })),
+    journal: configMapJournal(cluster, { namespace, who, clock, warn }),
     lock: leaseLock(cluster, { namespace, holder: world, clock, takeOver, typed: world.commandLine }),
     emit: (event) => printer.event(event),
     warn,
   }
 }
 
-/** A change that was not made: what it would write, step by step. */
 interface DryRunOutcome {
   is: 'dry-run'
   fields: DryRunFields
@@ -153,7 +151,17 @@ export async function carryOut({
   await settle?.()
   let hasBegun = false
   try {
-    return await resumably(change, environment, () => (hasBegun = true))
+    return await withResumeHint(environment, change.hint ?? sameLineAgain(environment), async (began) => {
+      const begins = () => {
+        hasBegun = true
+        began()
+      }
+      try {
+        return await asked(change, environment, begins)
+      } catch (error) {
+        throw change.failed === undefined ? error : await change.failed(error)
+      }
+    })
   } catch (error) {
     if (hasBegun && error instanceof KvupError) await broken?.(error)
     throw error
@@ -178,25 +186,6 @@ export async function dryRunOf(
   return { is: 'dry-run', fields: { dryRun: mode, steps } }
 }
 
-/** With the lines that resume it, where it ends early. */
-async function resumably(
-  change: Change,
-  environment: RunEnvironment,
-  begins: () => void,
-): Promise<RunOutcome> {
-  const hint = change.hint ?? sameLineAgain(environment)
-  return withResumeHint(environment, hint, async (began) => {
-    try {
-      return await asked(change, environment, () => {
-        begins()
-        began()
-      })
-    } catch (error) {
-      throw change.failed === undefined ? error : await change.failed(error)
-    }
-  })
-}
-
 async function asked(change: Change, environment: RunEnvironment, began: () => void): Promise<RunOutcome> {
   const { procedure, limits } = change
   const { cluster, clock, journal, signal } = environment
@@ -206,7 +195,9 @@ async function asked(change: Change, environment: RunEnvironment, began: () => v
   if (namesSteps(limits)) ensureStepsExist(limits, await procedure.steps(reading))
   await change.ensureFits?.()
   const missing = await ensureRights(cluster.reviewer, change.rights)
-  await ensureNobodyElse(environment)
+  // Asked before the question: who agrees to a change would otherwise learn after it that another kvup is running.
+  const remark = (text: string) => environment.emit({ kind: 'remark', at: clock.now().toISOString(), text })
+  await environment.lock.ensureFree?.({ signal, remark })
   await change.gate(true)
   for (const warning of missing) environment.warn(warning)
   await change.announce()
@@ -220,29 +211,15 @@ async function asked(change: Change, environment: RunEnvironment, began: () => v
   return runToTheEnd(change, environment, began)
 }
 
-/** Asked before the question: who agrees to a change would otherwise learn after it that another kvup is running. */
-const ensureNobodyElse = async (environment: RunEnvironment): Promise<void> =>
-  environment.lock.ensureFree?.({
-    signal: environment.signal,
-    remark: (text) => environment.emit({ kind: 'remark', at: environment.clock.now().toISOString(), text }),
-  })
-
 async function runToTheEnd(
-  {
-    procedure,
-    limits,
-    plan,
-    writes,
-    foreseen,
-    ensureFits,
-    title,
-    onEvent,
-    restoresAt,
-    accepted = [],
-  }: Change,
+  change: Change,
   environment: RunEnvironment,
   began: () => void,
 ): Promise<RunOutcome> {
+  const { procedure, limits, plan, writes, foreseen, ensureFits, title, onEvent, accepted = [] } = change
+  const { cluster, measurement } = environment
+  const context = cluster.address?.context
+  const named = title !== undefined && { title: context === undefined ? title : `${title} on ${context}` }
   let stages: ReturnType<typeof inStages<StepSummary>> = []
   const running = {
     ...environment,
@@ -256,37 +233,25 @@ async function runToTheEnd(
     foreseen,
     emit(event: RunEvent) {
       if (event.kind === 'run-started') began()
-      environment.measurement?.hear(event)
-      const told = onEvent === undefined ? event : onEvent(event)
-      if (told.kind === 'run-started' || told.kind === 'steps-known') stages = inStages(told.steps)
-      const isNamed = told.kind === 'run-started' && title !== undefined
-      environment.emit(isNamed ? { ...told, title: onCluster(title, environment) } : told)
+      measurement?.hear(event)
+      const shown = onEvent === undefined ? event : onEvent(event)
+      if (shown.kind === 'run-started' || shown.kind === 'steps-known') stages = inStages(shown.steps)
+      environment.emit(shown.kind === 'run-started' ? { ...shown, ...named } : shown)
     },
   }
-  const outcome = await runProcedure(procedure, {
-    ...running,
-    lock: fitting(running.lock, ensureFits),
-    limits,
-  })
-  if (outcome.is !== 'stopped-before' || outcome.step.id !== restoresAt) return outcome
+  const lock = fitting(running.lock, ensureFits)
+  const outcome = await runProcedure(procedure, { ...running, lock, limits })
+  if (outcome.is !== 'stopped-before' || outcome.step.id !== change.restoresAt) return outcome
   return runProcedure(procedure, {
     ...running,
     // It is the same run, which has started: whoever reads its events would take it for another one.
     emit(event: RunEvent) {
-      running.emit(event.kind === 'run-started' ? knownSteps(event) : event)
+      const { at } = event
+      running.emit(event.kind === 'run-started' ? { kind: 'steps-known', at, steps: event.steps } : event)
     },
     limits: { timeoutMs: limits.timeoutMs },
   })
 }
-
-const knownSteps = ({ at, steps }: Extract<RunEvent, { kind: 'run-started' }>): RunEvent => ({
-  kind: 'steps-known',
-  at,
-  steps,
-})
-
-const onCluster = (title: string, { cluster: { address } }: RunEnvironment): string =>
-  address?.context === undefined ? title : `${title} on ${address.context}`
 
 /** As it was typed: `--accept ID=reason`. */
 type AcceptedRisk = Pick<TakenRisk, 'id' | 'reason'>
@@ -297,18 +262,15 @@ export async function takenRisks(
   { who, user }: Pick<RunEnvironment, 'who' | 'user'>,
 ): Promise<readonly TakenRisk[]> {
   if (accepted.length === 0) return []
-  const name = await user()
-  return accepted.map((risk) => ({ ...risk, by: who, ...(name !== undefined && { user: name }) }))
+  const more = { by: who, ...filled({ user: await user() }) }
+  return accepted.map((risk) => Object.assign({}, risk, more))
 }
 
-const acceptedBy = (
-  accepted: readonly AcceptedRisk[],
-  user: string | undefined,
-): NonNullable<RunContext['accepted']> =>
-  accepted.map(({ id, reason }) => ({
+const acceptedBy = (accepted: readonly AcceptedRisk[], user: string | undefined) =>
+  accepted.map(({ id, reason = '' }) => ({
     id,
-    text: reason === undefined || reason === '' ? 'accepted, no reason given' : `accepted: ${reason}`,
-    ...(user !== undefined && { user }),
+    text: reason === '' ? 'accepted, no reason given' : `accepted: ${reason}`,
+    ...filled({ user }),
   }))
 
 /** Beforehand, so that nobody begins what his time is too short for, nor takes --until for the end of what the cluster does. Throws what the steps throw. */
@@ -323,11 +285,8 @@ export async function sayWhereItEnds(
     warn(`behind ${until} (--until) the cluster goes on by itself: ${someOf(on, on.length, 5)}`)
   if (deadline === undefined) return
   const done = await doneSteps(procedure, reading)
-  const past = pastDeadline(
-    steps.filter(({ id }) => !done.has(id)),
-    deadline,
-    reading.clock.now().getTime(),
-  )
+  const toDo = steps.filter(({ id }) => !done.has(id))
+  const past = pastDeadline(toDo, deadline, reading.clock.now().getTime())
   if (past === undefined) return
   const { step, takes, left, isFirst } = past
   const at = deadline.toISOString().replace(/\.\d+Z$/u, 'Z')
@@ -364,9 +323,7 @@ const namesSteps = ({ until, pauseBefore = [] }: RunLimits): boolean =>
 /** What a change may not do without. */
 export interface Rights {
   required: readonly Access[]
-  /** What can be done without: events, logs. */
   optional?: readonly Access[]
-  /** Of `kvup rbac ROLE`. */
   role: string
 }
 
@@ -378,14 +335,10 @@ export async function ensureRights(reviewer: Reviewer, rights: Rights): Promise<
   const { required, optional = [], role } = rights
   const [missing, wanting] = await Promise.all([refused(reviewer, required), refused(reviewer, optional)])
   if (missing.length === 0) return wanting.map((access) => `not allowed to ${access}: going on without`)
-  const who = await reviewer.whoAmI().catch(() => undefined)
-  throw forbidden(
-    'forbidden',
-    `${who ?? 'this user'} may not ${missing.join(', nor ')}. Nothing was changed`,
-    {
-      remedy: `kvup rbac ${role} | kubectl apply -f -      as somebody who may, then bind it to ${who ?? 'this user'}`,
-    },
-  )
+  const who = (await reviewer.whoAmI().catch(() => undefined)) ?? 'this user'
+  throw forbidden('forbidden', `${who} may not ${missing.join(', nor ')}. Nothing was changed`, {
+    remedy: `kvup rbac ${role} | kubectl apply -f -      as somebody who may, then bind it to ${who}`,
+  })
 }
 
 async function refused(reviewer: Reviewer, accesses: readonly Access[]): Promise<string[]> {
@@ -401,7 +354,6 @@ export interface ChangeOptions {
   dryRun?: DryRun
 }
 
-/** How a run ended early. */
 interface EarlyEnd {
   error: unknown
   /** False: it was refused, or interrupted, before anything was changed. */
@@ -419,11 +371,9 @@ export interface ResumeHint {
   recordWithin: number
   /** ms for that, and together with it for what is read then. */
   allWithin: number
-  /** What is thrown in place of the error: the same one with the lines that matter now, or itself. */
   told(end: EarlyEnd): Promise<unknown>
 }
 
-/** What a run needs of its command to be left and resumed. */
 interface Leaving {
   readonly world: Pick<World, 'commandLine'>
   readonly signal: AbortSignal
@@ -439,14 +389,12 @@ export async function withResumeHint<T>(
   let hasBegun = false
   let isLeft = false
   const left = leftOf(hint.allWithin, { signal, clock })
+  const leaving = { signal, clock, within: hint.recordWithin, left: () => (isLeft = true) }
   try {
-    const work = run(() => (hasBegun = true))
-    return await leavingSoon(work, {
-      signal,
-      clock,
-      within: hint.recordWithin,
-      left: () => (isLeft = true),
-    })
+    return await leavingSoon(
+      run(() => (hasBegun = true)),
+      leaving,
+    )
   } catch (error) {
     throw await hint.told({ error, hasBegun, readWithin: isLeft ? 0 : left() })
   }
@@ -465,19 +413,11 @@ export function withLines(
   return new KvupError(code, reason, message, { object, notes, remedy, cause: error, left })
 }
 
-const endsEarly: ReadonlySet<number> = new Set([
-  exitCode.timedOut,
-  exitCode.unreachable,
-  exitCode.interrupted,
-  exitCode.terminated,
-])
-
-/** Of most commands: running the same line again is resuming. */
 const sameLineAgain = ({ world }: Leaving): ResumeHint => ({
   recordWithin: 1300,
   allWithin: 1300,
   async told({ error }) {
-    if (!(error instanceof KvupError) || !endsEarly.has(error.exitCode)) return error
+    if (!(error instanceof KvupError) || !retriedCodes.includes(error.exitCode)) return error
     return withLines(error, { remedy: [...error.remedy, resumeLine(world)] })
   },
 })
@@ -499,8 +439,7 @@ export function harmsOf(line: string): string {
     word.replace(/^--accept=/u, '').replaceAll("'", ''),
   )
   const ids = [...accepted.map((word) => word.split('=', 1)[0] ?? ''), ...words]
-  const said = [...new Set(ids.flatMap((id) => harms[id] ?? []))]
-  return said.map((harm) => `; ${harm}`).join('')
+  return [...new Set(ids.flatMap((id) => harms[id] ?? []))].map((harm) => `; ${harm}`).join('')
 }
 
 /** The line that was typed, with what running it again does. */
@@ -522,17 +461,17 @@ export async function readInTime<T extends readonly unknown[]>(
   works: { readonly [K in keyof T]: Promise<T[K]> },
 ): Promise<{ [K in keyof T]: T[K] | undefined }> {
   const over = new AbortController()
-  const giveUp = ownClock(clock)
-    .sleep(within, over.signal)
-    .catch(() => undefined)
-  const answers = await Promise.all(
-    works.map((work) => Promise.race([work.catch(() => undefined), giveUp.then(() => undefined)])),
+  const sleep = ownClock(clock).sleep(within, over.signal)
+  const giveUp = sleep.then(
+    () => undefined,
+    () => undefined,
   )
+  const answers = works.map((work) => Promise.race([work.catch(() => undefined), giveUp]))
+  const read = await Promise.all(answers)
   over.abort()
-  return answers as { [K in keyof T]: T[K] | undefined }
+  return read as { [K in keyof T]: T[K] | undefined }
 }
 
-/** A saved value that is missing, as something that stands against a change. */
 interface MissingValueFinding {
   id: 'saved-value-missing'
   level: 'blocker'
@@ -543,7 +482,6 @@ interface MissingValueFinding {
 
 interface Settling {
   prompt: Prompt
-  /** `--accept saved-value-missing`: they are left as they are. */
   isAccepted: boolean
   only?: string
   /** Throws `blocked` for what is left. */
@@ -570,15 +508,14 @@ export async function settleMissingValues(
 }
 
 /** What speaks against going on. Pure. */
-export function missingValueFindings(missing: readonly MissingValue[]): readonly MissingValueFinding[] {
-  return missing.map((one) => ({
+export const missingValueFindings = (missing: readonly MissingValue[]): readonly MissingValueFinding[] =>
+  missing.map((one) => ({
     id: 'saved-value-missing',
     level: 'blocker',
     summary: missingText(one),
     objects: [nameOf(one)],
     remedy: remedyOf(one),
   }))
-}
 
 /** What is not known of it, and who says what, in a sentence. */
 export function missingText(missing: MissingValue): string {
@@ -588,15 +525,13 @@ export function missingText(missing: MissingValue): string {
     why === 'missing'
       ? `the annotation with its former value is no longer on ${nameOf(missing)}`
       : `the annotation with its former value on ${nameOf(missing)} was changed and cannot be read`
-  const said =
+  const claimText =
     claim === undefined ? '' : `; the journal (others can write it) has the value ${claimed(claim.was)}`
-  return `${what} looks like a temporary change of kvup, but ${note}${said}`
+  return `${what} looks like a temporary change of kvup, but ${note}${claimText}`
 }
 
-function claimed(was: NonNullable<MissingValue['claim']>['was']): string {
-  if (!was.present) return 'not set'
-  return Array.isArray(was.value) ? was.value.join(', ') : JSON.stringify(was.value)
-}
+const claimed = (was: NonNullable<MissingValue['claim']>['was']): string =>
+  !was.present ? 'not set' : Array.isArray(was.value) ? was.value.join(', ') : JSON.stringify(was.value)
 
 const nameOf = ({ object: { kind, name, namespace } }: MissingValue): string =>
   namespace === undefined ? `${kind} ${name}` : `${kind} ${namespace}/${name}`

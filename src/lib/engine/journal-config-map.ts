@@ -1,5 +1,5 @@
-import { isRecord, parseJson } from '../kube/object.ts'
-import type { Cluster } from '../kube/cluster.ts'
+import { parseJson } from '../kube/object.ts'
+import { type Cluster, objectIn } from '../kube/cluster.ts'
 import { type ConfigMap, ConfigMaps } from '../kube/kinds/core-kinds.ts'
 import type { Clock } from '../kube/clock.ts'
 import { blocked, isConflict, type KvupError } from '../kube/errors.ts'
@@ -8,15 +8,15 @@ import {
   emptyJournal,
   type Entry,
   type Journal,
+  type KnowsOverrides,
   type JournalContent,
   journalOn,
   type JournalStore,
   type Override,
-  type JournaledAvailability,
-  rehearsedTries,
-  triesWithVm,
 } from './journal.ts'
 import { Overrides } from './overrides.ts'
+import { fits } from '../kube/shape.ts'
+import shapes from './shapes.json' with { type: 'json' }
 
 type ReadWrite = Pick<Cluster, 'reader' | 'writer'>
 type Change = (content: JournalContent) => JournalContent
@@ -44,11 +44,10 @@ interface JournalPlace {
 export function configMapJournal(
   cluster: ReadWrite,
   { namespace, who, clock, warn = () => undefined }: JournalPlace,
-): Journal {
+): Journal & KnowsOverrides {
   let isTold = false
   const find = async () => {
-    const found = await cluster.reader.get(ConfigMaps, { name: journalName, namespace })
-    const place = found.is === 'object' ? found.object : undefined
+    const place = await objectIn(cluster.reader, ConfigMaps, { name: journalName, namespace })
     const { content, garbled } = readJournal(place?.data ?? {})
     if (garbled.length > 0 && !isTold) warn(garbledText(garbled, namespace))
     isTold ||= garbled.length > 0
@@ -83,8 +82,8 @@ export function configMapJournal(
 }
 
 /** Nobody can write into it any more. It has to be made anew with its text: what VMs ran before an upgrade is believed only beside it. */
-function immutable(namespace: string): KvupError {
-  return blocked(
+const immutable = (namespace: string): KvupError =>
+  blocked(
     'journal-immutable',
     `configmaps/${journalName} in namespace ${namespace} is immutable: kvup cannot write its journal, and changes nothing without it`,
     {
@@ -95,7 +94,6 @@ function immutable(namespace: string): KvupError {
       ],
     },
   )
-}
 
 /** Refused (409) when it was changed, or made, by somebody else meanwhile. */
 function write(
@@ -145,7 +143,6 @@ const writeJournal = ({ entries, overrides, kept }: JournalContent): JournalText
   kept: lines(Object.entries(kept).map(([key, value]) => ({ key, value }))),
 })
 
-/** A line that is no journal's, and why. */
 interface Garbled {
   line: string
   why: string
@@ -174,7 +171,7 @@ const lines = (values: readonly unknown[]): string => values.map((v) => `${JSON.
 function parsed<T>(
   text: Readonly<Record<string, string>>,
   key: string,
-  fits: (value: unknown) => value is T,
+  isOne: (value: unknown) => value is T,
 ): { values: readonly T[]; garbled: readonly Garbled[] } {
   const values: T[] = []
   const garbled: Garbled[] = []
@@ -184,79 +181,16 @@ function parsed<T>(
     const where = `line ${index + 1} of key "${key}"`
     const value = parseJson(line)
     if (value === undefined) garbled.push({ line, why: `${where} is not JSON` })
-    else if (fits(value)) values.push(value)
+    else if (isOne(value)) values.push(value)
     else garbled.push({ line, why: `${where} is no entry of kvup` })
   }
   return { values, garbled }
 }
 
-const hasTexts = (value: unknown, ...keys: string[]): value is Record<string, unknown> =>
-  isRecord(value) && keys.every((key) => typeof value[key] === 'string')
+const isEntry = (value: unknown): value is Entry => fits(value, shapes.entry)
 
-const isEntry = (value: unknown): value is Entry =>
-  hasTexts(value, 'at', 'by', 'procedure', 'step', 'what', 'text') &&
-  ['plan', 'user', 'from', 'to'].every((key) => ['string', 'undefined'].includes(typeof value[key])) &&
-  ['number', 'undefined'].includes(typeof value['run']) &&
-  isPlace(value['place']) &&
-  (value['availability'] === undefined || isAvailability(value['availability'])) &&
-  (value['findings'] === undefined || isTexts(value['findings'])) &&
-  (value['rehearsal'] === undefined || isComparison(value['rehearsal']))
-
-const isTexts = (value: unknown): boolean =>
-  Array.isArray(value) && value.every((one) => typeof one === 'string')
-
-const isComparison = (value: unknown): boolean =>
-  isRecord(value) &&
-  Number.isFinite(value['seed']) &&
-  isOneOf(['through', 'stalls'], value['outcome']) &&
-  typeof value['sameOrder'] === 'boolean' &&
-  Array.isArray(value['stages']) &&
-  value['stages'].every(isComparedStage) &&
-  (value['vms'] === undefined || isVmComparison(value['vms']))
-
-const isOneOf = (known: readonly string[], value: unknown): boolean => known.includes(String(value))
-
-const isComparedStage = (value: unknown): boolean =>
-  hasTexts(value, 'name') &&
-  ['rehearsed', 'took'].every((key) => value[key] === undefined || Number.isFinite(value[key])) &&
-  ['boolean', 'undefined'].includes(typeof value['agrees'])
-
-const isVmComparison = (value: unknown): boolean =>
-  isRecord(value) &&
-  ['total', 'agreed', 'open'].every((key) => Number.isFinite(value[key])) &&
-  Array.isArray(value['items']) &&
-  value['items'].every(
-    (item) =>
-      hasTexts(item, 'namespace', 'name', 'rehearsed', 'tried') &&
-      isOneOf(rehearsedTries, item['rehearsed']) &&
-      isOneOf(triesWithVm, item['tried']),
-  )
-
-const isAvailability = (value: unknown): value is JournaledAvailability =>
-  hasTexts(value, 'text', 'begin', 'end', 'promise') &&
-  ['kept', 'broken', 'partly', 'unknown'].includes(String(value['promise'])) &&
-  ['callsPerMinute', 'interruptedVms', 'watchedVms', 'migrations'].every((key) =>
-    Number.isFinite(value[key]),
-  ) &&
-  isRecord(value['unavailable']) &&
-  Object.values(value['unavailable']).every(Number.isFinite) &&
-  Array.isArray(value['outages']) &&
-  value['outages'].every(isOutage)
-
-const isOutage = (value: unknown): boolean =>
-  hasTexts(value, 'begin') &&
-  ['string', 'undefined'].includes(typeof value['end']) &&
-  (value['rolling'] === undefined || isTexts(value['rolling']))
-
-const isPlace = (value: unknown): boolean =>
-  value === undefined ||
-  (isRecord(value) && Number.isSafeInteger(value['step']) && Number.isSafeInteger(value['of']))
+const isKept = (value: unknown): value is { key: string; value: unknown } => fits(value, shapes.kept)
 
 const isOverride = (value: unknown): value is Override =>
-  hasTexts(value, 'id', 'procedure', 'path', 'by', 'at') &&
-  hasTexts(value['object'], 'apiVersion', 'kind', 'name', 'uid') &&
-  isRecord(value['was']) &&
-  typeof value['was']['present'] === 'boolean' &&
-  value['was']['present'] === Object.hasOwn(value['was'], 'value')
-
-const isKept = (value: unknown): value is { key: string; value: unknown } => hasTexts(value, 'key')
+  fits(value, shapes.override) &&
+  (value as Override).was.present === Object.hasOwn((value as Override).was, 'value')

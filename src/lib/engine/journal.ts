@@ -3,6 +3,7 @@ import type { MissingValue, Overrides } from './overrides.ts'
 import { isDeepStrictEqual } from 'node:util'
 import type { FieldOwner } from '../kube/field-owners.ts'
 import { blocked } from '../kube/errors.ts'
+import { filled } from '../kube/known.ts'
 import { Answers } from '../kube/read-cache.ts'
 import { thinned, withNumber } from './journal-runs.ts'
 
@@ -71,10 +72,8 @@ export interface Entry {
   user?: string
   /** Number of the run that wrote it, which the journal gives. Absent in what an earlier kvup wrote. */
   run?: number
-  /** Of a start: the version where it begins, and where it leads. */
   from?: string
   to?: string
-  /** Of an end: what was measured beside the run. */
   availability?: JournaledAvailability
   /** Of a start: ids of what stood against the run, or was warned of. */
   findings?: readonly string[]
@@ -84,7 +83,6 @@ export interface Entry {
 
 /** What became of what was rehearsed. */
 export interface RehearsalComparison {
-  /** The seed of the rehearsal. */
   seed: number
   /** How it ended; one that was blocked is compared with nothing. */
   outcome: 'through' | 'stalls'
@@ -111,24 +109,22 @@ export interface VmComparison {
   agreed: number
   /** KubeVirt has not come to them yet; none where the upgrade waited for VMs. */
   open: number
-  /** Those that went another way. */
   items: readonly {
     namespace: string
     name: string
-    rehearsed: (typeof rehearsedTries)[number]
+    rehearsed: RehearsedTry
     tried: TriedWithVm
   }[]
 }
 
 /** What KubeVirt tries with a VM by itself, as it is rehearsed. */
-export const rehearsedTries = ['migrate', 'evict', 'evict-refused', 'nothing'] as const
+type RehearsedTry = 'migrate' | 'evict' | 'evict-refused' | 'nothing'
 
 /**
  * What KubeVirt tried with a VM by itself. `migration-failed`: none succeeded, and KubeVirt may try again. `restart`: it started anew, and nothing tells that KubeVirt evicted it. `ended`: it
  * does not run.
  */
-export const triesWithVm = [...rehearsedTries, 'migration-failed', 'restart', 'ended'] as const
-export type TriedWithVm = (typeof triesWithVm)[number]
+export type TriedWithVm = RehearsedTry | 'migration-failed' | 'restart' | 'ended'
 
 /** What the journal keeps of a measurement: figures, and the longest outages of the API. At most 4 kB. */
 export interface JournaledAvailability {
@@ -148,15 +144,6 @@ export interface JournaledAvailability {
   migrations: number
 }
 
-/** What a borrowed setting is set to, kept with the override, for entries are forgotten in time. */
-interface Taken {
-  value: unknown
-  /** Id of the step that sets it. */
-  step: string
-  /** It was set: from then on it is somebody else who changed it. */
-  applied?: true
-}
-
 /** A setting that was borrowed and has to be given back. */
 export interface Override {
   /** Stable per setting: `workload-updates`. */
@@ -167,8 +154,8 @@ export interface Override {
   path: string
   /** Absence is a value too. */
   was: { present: true; value: unknown } | { present: false }
-  /** What it is meanwhile; absent for overrides of more than one value. */
-  taken?: Taken
+  /** What it is meanwhile; absent for overrides of more than one value. `step` sets it; once `applied` it is somebody else who changed it. */
+  taken?: { value: unknown; step: string; applied?: true }
   by: string
   at: string
   /** For how long it does no harm to leave it open, and what does not work meanwhile. */
@@ -194,32 +181,33 @@ export interface JournalStore {
   ) => Promise<JournalContent>
 }
 
-/** What a journal is laid over besides its store. */
 interface Below {
   /** Comes right before every try to write, and stops it when it throws. */
   confirm?: () => Promise<void>
   /** What is noted on the objects themselves. Without it (a dry run) the store is believed: nobody else writes it. */
   onObjects?: Overrides
+  /** What this process read or wrote last. */
+  memory?: { overrides: readonly Override[] | undefined }
 }
 
 /** The journal's rules on any store. `sign` names who gives an override back, and when. */
 export function journalOn(
   store: JournalStore,
   sign: (opened: Signature | undefined) => Signature,
-  { confirm = async () => undefined, onObjects }: Below = {},
-): Journal {
+  below: Below = {},
+): Journal & KnowsOverrides {
+  const { confirm = async () => undefined, onObjects, memory = { overrides: undefined } } = below
   const { read } = store
+  const without = (id: string) => (memory.overrides ?? []).filter((override) => override.id !== id)
   const update = (change: (content: JournalContent) => JournalContent) => store.update(change, confirm)
   const closing = (content: JournalContent, id: string, why?: string) =>
     released(content, id, { ...sign(content.overrides.find((override) => override.id === id)), why })
-  const overrides = async () => (onObjects ? onObjects.open() : (await read()).overrides)
-  const missing = async () => (await onObjects?.missing((await read()).overrides)) ?? []
   return {
-    under: (held) =>
-      journalOn(store, sign, { confirm: () => held.confirm(), ...(onObjects && { onObjects }) }),
+    under: (held) => journalOn(store, sign, { ...below, confirm: () => held.confirm(), memory }),
+    known: () => memory.overrides,
     entries: async () => (await read()).entries,
-    overrides,
-    missing,
+    overrides: async () => (memory.overrides = onObjects ? await onObjects.open() : (await read()).overrides),
+    missing: async () => (await onObjects?.missing((await read()).overrides)) ?? [],
     believe: (claim) => onObjects?.remember(claim),
     async kept(key) {
       const { kept } = await read()
@@ -236,26 +224,27 @@ export function journalOn(
       )
     },
     async override(override) {
-      if (onObjects === undefined) {
-        const after = await update((content) => withOverride(content, override))
-        return after.overrides.find(({ id }) => id === override.id) ?? override
-      }
-      const open = (await onObjects.open()).find(
+      const open = (await onObjects?.open())?.find(
         ({ id, object }) => id === override.id && object.uid === override.object.uid,
       )
       const { taken, goesBack } = override
-      const saved =
-        open === undefined ? override : { ...open, ...(taken && { taken }), ...(goesBack && { goesBack }) }
-      await update((content) => claimed(content, saved))
-      onObjects.remember(saved)
-      return saved
+      const saved = open ? { ...open, ...filled({ taken, goesBack }) } : override
+      const change = onObjects ? claimed : withOverride
+      const after = await update((content) => change(content, saved))
+      onObjects?.remember(saved)
+      const opened = onObjects ? saved : (after.overrides.find(({ id }) => id === override.id) ?? override)
+      memory.overrides = [...without(override.id), opened]
+      return opened
     },
     async release(id, why) {
       const known = onObjects?.close(id)
       await update((content) => closing(known ? withClaim(content, known, why) : content, id, why))
+      memory.overrides = without(id)
     },
     async keep(key, value) {
-      await update((content) => keeping(content, key, value))
+      await update((content) =>
+        Object.hasOwn(content.kept, key) ? content : { ...content, kept: { ...content.kept, [key]: value } },
+      )
     },
   }
 }
@@ -291,18 +280,18 @@ interface Signature {
 
 function recorded(content: JournalContent, entry: Entry): JournalContent {
   const entries = withNumber(content.entries, entry)
-  if (entry.what === 'applied')
-    return { ...content, entries, overrides: content.overrides.map((override) => applied(override, entry)) }
+  if (entry.what === 'applied') {
+    const overrides = content.overrides.map((one): Override => {
+      const { taken, procedure } = one
+      const isOfStep = taken?.step === entry.step && procedure === entry.procedure
+      return isOfStep ? { ...one, taken: { ...taken, applied: true } } : one
+    })
+    return { ...content, entries, overrides }
+  }
   if (entry.what !== 'finished') return { ...content, entries }
   const prefix = `${entry.procedure}/`
   const kept = Object.fromEntries(Object.entries(content.kept).filter(([key]) => !key.startsWith(prefix)))
   return { ...content, entries, kept }
-}
-
-function applied(override: Override, { procedure, step }: Entry): Override {
-  const { taken } = override
-  const isOfStep = taken?.step === step && override.procedure === procedure
-  return isOfStep ? { ...override, taken: { ...taken, applied: true } } : override
 }
 
 /** The first value wins: of an open override with this id nothing changes but what it is set to from now on. */
@@ -345,11 +334,6 @@ function released(
   const text = why === undefined ? wordsOf(override) : `${why}: ${wordsOf(override)}`
   const entry: Entry = { at, by, procedure, step: id, what: why === undefined ? 'restored' : 'closed', text }
   return recorded({ ...content, overrides: content.overrides.filter((open) => open.id !== id) }, entry)
-}
-
-function keeping(content: JournalContent, key: string, value: unknown): JournalContent {
-  if (Object.hasOwn(content.kept, key)) return content
-  return { ...content, kept: { ...content.kept, [key]: value } }
 }
 
 function wordsOf({ path, object, was }: Override): string {
@@ -416,11 +400,10 @@ const nothing: JournalReader = {
 /** A journal that nobody finds later: for dry runs, over what the real one (`over`) says, and for tests. */
 export function memoryJournal(over: JournalReader = nothing): Journal {
   let copied: Promise<JournalContent> | undefined
-  const copy = async () => ({
-    ...emptyJournal,
-    entries: await over.entries(),
-    overrides: await over.overrides(),
-  })
+  const copy = async () => {
+    const [entries, overrides] = [await over.entries(), await over.overrides()]
+    return { ...emptyJournal, entries, overrides }
+  }
   const read = () => (copied ??= copy())
   const journal = journalOn(
     {
@@ -449,63 +432,18 @@ export function memoryJournal(over: JournalReader = nothing): Journal {
  * Reads a journal once and remembers what it said until it is told to forget: under the lock nobody else writes it, and a wait
  * must not cost a request per look.
  */
-export class RememberedJournal implements JournalReader {
-  readonly #journal: JournalReader
-  readonly #answers = new Answers()
-
-  constructor(journal: JournalReader) {
-    this.#journal = journal
-  }
-
-  forget(): void {
-    this.#answers.forget()
-  }
-
-  entries(): ReturnType<JournalReader['entries']> {
-    return this.#answers.once('entries', () => this.#journal.entries())
-  }
-
-  overrides(): ReturnType<JournalReader['overrides']> {
-    return this.#answers.once('overrides', () => this.#journal.overrides())
-  }
-
-  kept(key: string): Promise<unknown> {
-    return this.#answers.once(`saved ${key}`, () => this.#journal.kept(key))
+export function rememberedJournal(journal: JournalReader): JournalReader & { forget(): void } {
+  const answers = new Answers()
+  return {
+    forget: () => answers.forget(),
+    entries: () => answers.once('entries', () => journal.entries()),
+    overrides: () => answers.once('overrides', () => journal.overrides()),
+    kept: (key) => answers.once(`saved ${key}`, () => journal.kept(key)),
   }
 }
 
-/** A journal that knows without asking. */
+/** A journal that knows without asking: whoever leaves while the server is silent can still say what is borrowed. */
 export interface KnowsOverrides {
   /** The open overrides as this process read or wrote them last; undefined before it has done either. */
   known(): readonly Override[] | undefined
-}
-
-/** The same journal, which remembers what is borrowed: whoever leaves while the server is silent can still say so. */
-export function remembering(journal: Journal): Journal & KnowsOverrides {
-  return rememberingIn(journal, { overrides: undefined })
-}
-
-interface Memory {
-  overrides: readonly Override[] | undefined
-}
-
-function rememberingIn(journal: Journal, memory: Memory): Journal & KnowsOverrides {
-  const without = (id: string) => (memory.overrides ?? []).filter((override) => override.id !== id)
-  return {
-    ...journal,
-    known: () => memory.overrides,
-    async overrides() {
-      return (memory.overrides = await journal.overrides())
-    },
-    async override(override) {
-      const opened = await journal.override(override)
-      memory.overrides = [...without(override.id), opened]
-      return opened
-    },
-    async release(id, why) {
-      await journal.release(id, why)
-      memory.overrides = without(id)
-    },
-    under: (held) => rememberingIn(journal.under(held), memory),
-  }
 }

@@ -1,6 +1,6 @@
 import { canBeHeld, type Step } from '../engine/step.ts'
 import { type AcceptedRisk, isBlocked } from '../releases/hop-findings.ts'
-import { KvupError, usageError } from '../kube/errors.ts'
+import { cannotRead, KvupError } from '../kube/errors.ts'
 import { sealOf } from '../upgrade/sealed-facts.ts'
 import { reliedOnByEus } from './sealed-window.ts'
 import { onlyFlag, shellWord, withoutFlags, wordsOf } from '../kube/shell-line.ts'
@@ -71,16 +71,8 @@ async function readGraph(
   to: string | undefined,
 ): Promise<UpdateGraph | undefined> {
   if (file === undefined) return undefined
-  const text = await world.readText(file).catch((cause: unknown) => {
-    throw usageError(
-      'graph-unread',
-      `cannot read the update graph ${file}: ${cause instanceof Error ? cause.message : String(cause)}`,
-      {
-        remedy: fetchesGraph(to, file),
-        cause,
-      },
-    )
-  })
+  const unread = cannotRead('graph-unread', `the update graph ${file}`, fetchesGraph(to, file))
+  const text = await world.readText(file).catch(unread)
   return parseUpdateGraph(text, file)
 }
 

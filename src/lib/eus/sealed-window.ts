@@ -13,7 +13,7 @@ import {
 } from '../engine/sealed-plan.ts'
 import { begunSteps, hasDrifted, type Relied, readFact, split } from '../upgrade/sealed-facts.ts'
 import type { CommandContext } from '../kube/world.ts'
-import { usageError } from '../kube/errors.ts'
+import { cannotRead, usageError } from '../kube/errors.ts'
 import type { WindowSnapshot } from './run/window-snapshot.ts'
 import { asSealed, sealedPath, windowWork, withPath } from './baseline.ts'
 import { type EusClusterSnapshot, readEusCluster } from './plan/eus-snapshot.ts'
@@ -96,13 +96,8 @@ export async function readEusPlan(
   file: string,
 ): Promise<SealedPlan> {
   if (file === '-') return readSealed(await world.readStdin(), 'standard input', 'EusPlan')
-  const text = await world.readText(file).catch((cause: unknown) => {
-    const why = cause instanceof Error ? cause.message : String(cause)
-    throw usageError('plan-missing', `cannot read the plan ${file}: ${why}`, {
-      remedy: `kvup eus plan --to-file ${shellWord(file)}`,
-      cause,
-    })
-  })
+  const made = `kvup eus plan --to-file ${shellWord(file)}`
+  const text = await world.readText(file).catch(cannotRead('plan-missing', `the plan ${file}`, made))
   return readSealed(text, file, 'EusPlan')
 }
 

@@ -247,3 +247,13 @@ export async function* servedPages<T extends KubeObject>(
     }
   }
 }
+
+/** The object, where it is there. Throws what `get` throws. */
+export async function objectIn<T extends KubeObject>(
+  reader: Pick<Reader, 'get'>,
+  kind: Kind<T>,
+  ref: Ref,
+): Promise<T | undefined> {
+  const found = await reader.get(kind, ref)
+  return found.is === 'object' ? found.object : undefined
+}

@@ -190,3 +190,13 @@ export const orElse = <T, E>(work: Promise<T>, otherwise: (failure: KvupError) =
 
 /** The reason of a run that ends where somebody has to approve something: no failure, and its message is the whole sentence. */
 export const approvalNeeded = 'approval-needed'
+
+/** What a failure says; of what is no Error its text. */
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
+/** For `readText(file).catch(…)`: throws `usage`, `cannot read the catalog c.yaml: …`. */
+export const cannotRead =
+  (reason: string, what: string, remedy: string) =>
+  (cause: unknown): never => {
+    throw usageError(reason, `cannot read ${what}: ${messageOf(cause)}`, { remedy, cause })
+  }

@@ -61,7 +61,7 @@ export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | u
 const not = (): boolean => false
 
 /** Whether `work` was done within `ms`; false as well when it fails. What becomes of it later is nobody's business. */
-export async function isDoneWithin(clock: Clock, ms: number, work: Promise<void>): Promise<boolean> {
+export async function isDoneWithin(clock: Clock, ms: number, work: Promise<unknown>): Promise<boolean> {
   const done = new AbortController()
   const over = ownClock(clock).sleep(ms, done.signal).then(not, not)
   try {

@@ -1,6 +1,7 @@
 import { someOf } from '../kube/text.ts'
+import { shellWord } from '../kube/shell-line.ts'
 import { ApiError, isConflict } from '../kube/errors.ts'
-import type { JsonOperation, Reader, Writer } from '../kube/cluster.ts'
+import { type JsonOperation, objectIn, type Reader, type Writer } from '../kube/cluster.ts'
 import type { KubeObject, ManagedField } from '../kube/object.ts'
 import { kindOf, nameOf, withoutServerFields } from './manifest.ts'
 import {
@@ -49,16 +50,13 @@ async function takeOver({ wanted, live }: ObjectChange, { reader, writer }: Appl
       await writer.jsonPatch(kindOf(wanted), current.metadata, patch)
       return
     } catch (error) {
-      if (attempt === attempts || !wroteFirst(error)) throw error
+      const wroteFirst = isConflict(error) || (error instanceof ApiError && error.status === 422)
+      if (attempt === attempts || !wroteFirst) throw error
     }
     current = await liveOf(reader, wanted)
   }
 }
 
-const wroteFirst = (error: unknown) =>
-  isConflict(error) || (error instanceof ApiError && error.status === 422)
-
-/** Somebody who is not kubectl holds fields that the manifest sets to something else. */
 interface Conflict {
   manager: string
   fields: readonly string[]
@@ -109,33 +107,26 @@ export interface ObjectChange {
   readonly wanted: KubeObject
   readonly live: KubeObject | undefined
   readonly is: 'created' | 'changed' | 'same'
-  /** Paths that change; empty unless `changed`. */
   readonly fields: readonly string[]
-  /** Of roles. */
   readonly rights: RightsChange | undefined
   readonly conflicts: readonly Conflict[]
 }
 
 /** Reads every object of the manifest and compares; writes nothing, asks for no dry run. */
-export async function manifestChanges(
+export const manifestChanges = async (
   reader: Pick<Reader, 'get'>,
   objects: readonly KubeObject[],
-): Promise<ObjectChange[]> {
-  return Promise.all(objects.map(async (wanted) => changeOf(wanted, await liveOf(reader, wanted))))
-}
+): Promise<ObjectChange[]> =>
+  Promise.all(objects.map(async (wanted) => changeOf(wanted, await liveOf(reader, wanted))))
 
 /** Everything in the manifest is on the cluster already: applying it would change nothing. */
-export function isApplied(changes: readonly ObjectChange[]): boolean {
-  return changes.every((change) => change.is === 'same')
-}
+export const isApplied = (changes: readonly ObjectChange[]): boolean =>
+  changes.every((change) => change.is === 'same')
 
-export async function liveOf(
+export const liveOf = async (
   reader: Pick<Reader, 'get'>,
   wanted: KubeObject,
-): Promise<KubeObject | undefined> {
-  const found = await reader.get(kindOf(wanted), wanted.metadata)
-  return found.is === 'object' ? found.object : undefined
-}
+): Promise<KubeObject | undefined> => objectIn(reader, kindOf(wanted), wanted.metadata)
 
 export function changeOf(wanted: KubeObject, live: KubeObject | undefined): ObjectChange {
   const rights = rightsChange(wanted, live)
@@ -153,7 +144,6 @@ function rightsChange(wanted: KubeObject, live: KubeObject | undefined): RightsC
   return change.gained.length + change.lost.length === 0 ? undefined : change
 }
 
-const shown = 3
 const longest = 60
 
 /** Finding `manifest-conflicts` (the shape of checks): somebody else looks after fields that the manifest sets. */
@@ -171,12 +161,11 @@ export function conflictFindings(changes: readonly ObjectChange[]) {
   ]
 }
 
-function words({ wanted, conflicts }: ObjectChange): string[] {
-  return conflicts.map(({ manager, fields: paths }) => {
+const words = ({ wanted, conflicts }: ObjectChange): string[] =>
+  conflicts.map(({ manager, fields: paths }) => {
     const fields = [...new Set(paths.map(shortened))]
-    return `${manager} has ${someOf(fields, fields.length, shown)} of ${nameOf(wanted)}`
+    return `${manager} has ${someOf(fields)} of ${nameOf(wanted)}`
   })
-}
 
 /** Deep in the schema of a CRD a path is longer than it says anything. */
 const shortened = (path: string): string => (path.length <= longest ? path : `${path.slice(0, longest)}…`)
@@ -200,25 +189,21 @@ export function backupOf(changes: readonly ObjectChange[], origin: BackupOrigin)
     `# The objects of the KubeVirt operator before the update from ${origin.from} to ${origin.to}, saved by kvup.`,
     markOf(origin),
     '# To restore them:',
-    `#   kubectl apply --server-side --force-conflicts --field-manager=kvup -f ${quoted(origin.file)}`,
+    `#   kubectl apply --server-side --force-conflicts --field-manager=kvup -f ${shellWord(origin.file)}`,
     ...created.map((name) => `# ${name} did not exist before.`),
   ]
   return `${head.join('\n')}\n${asYaml(replaced)}${end}\n`
 }
 
 /** That text is such a backup, of this KubeVirt at this version, and whole. */
-export function isBackupOf(text: string, origin: BackupOrigin): boolean {
-  return text.includes(`\n${markOf(origin)}\n`) && text.trimEnd().endsWith(end)
-}
+export const isBackupOf = (text: string, origin: BackupOrigin): boolean =>
+  text.includes(`\n${markOf(origin)}\n`) && text.trimEnd().endsWith(end)
 
 const markOf = ({ uid, from }: BackupOrigin) => `# KubeVirt ${uid} at ${from}`
 const end = '# The end.'
 
-const quoted = (file: string) => (/^[\w./@:+-]+$/.test(file) ? file : `'${file.replaceAll("'", `'\\''`)}'`)
-
 /** One document per object, each after `---`. */
-export function asYaml(objects: readonly KubeObject[]): string {
-  return objects
+export const asYaml = (objects: readonly KubeObject[]): string =>
+  objects
     .map((object) => `---\n${stringify(object, { lineWidth: 0, aliasDuplicateObjects: false })}`)
     .join('')
-}

@@ -13,7 +13,6 @@ import { usageError } from '../kube/errors.ts'
 
 type Registry = Pick<OperatorImage, 'registry' | 'prefix'>
 
-/** What release manifests name; a manifest that names another registry was made for that one. */
 const publicRegistry = 'quay.io/kubevirt'
 
 /**

@@ -57,12 +57,10 @@ function namedAs({ kind, metadata }: KubeObject): { kind: string; namespace?: st
   return { kind, ...(namespace !== undefined && { namespace }), name }
 }
 
-/** What becomes of the versions of a CustomResourceDefinition. */
 interface CrdDiff {
   name: string
   versionsAdded: readonly string[]
   versionsRemoved: readonly string[]
-  /** Both are there where the stored version changes. */
   storageFrom?: string
   storageTo?: string
   /** Per version that is in both: `from: '4127 fields', to: '4390 fields: 275 added, …'`. */
@@ -71,7 +69,6 @@ interface CrdDiff {
 
 type Version = NonNullable<NonNullable<CustomResourceDefinition['spec']>['versions']>[number]
 
-/** Empty for objects of other kinds. */
 function crdDiff({ wanted, live }: ObjectChange): CrdDiff[] {
   if (wanted.kind !== CustomResourceDefinitions.kind) return []
   const [before, after] = [versionsOf(live), versionsOf(wanted)]
@@ -86,13 +83,11 @@ function crdDiff({ wanted, live }: ObjectChange): CrdDiff[] {
   ]
 }
 
-function missingIn(some: readonly Version[], others: readonly Version[]): string[] {
-  return others.map(({ name }) => name).filter((name) => !some.some((version) => version.name === name))
-}
+const missingIn = (some: readonly Version[], others: readonly Version[]): string[] =>
+  others.map(({ name }) => name).filter((name) => !some.some((version) => version.name === name))
 
-function versionsOf(object: KubeObject | undefined): readonly Version[] {
-  return object === undefined ? [] : ((object as CustomResourceDefinition).spec?.versions ?? [])
-}
+const versionsOf = (object: KubeObject | undefined): readonly Version[] =>
+  object === undefined ? [] : ((object as CustomResourceDefinition).spec?.versions ?? [])
 
 function storage(before: readonly Version[], after: readonly Version[]): Partial<CrdDiff> {
   const stored = (versions: readonly Version[]) => versions.find((version) => version.storage)?.name
@@ -106,13 +101,10 @@ function schemaOf({ name, schema }: Version, before: readonly Version[]): CrdDif
   return from === undefined || to === undefined ? [] : [{ version: name, from, to }]
 }
 
-/** What becomes of the rights of one role. */
 interface RoleDiff {
   kind: string
-  /** The name of the role. */
   role: string
   namespace?: string
-  /** `patch virtualmachineinstances.kubevirt.io` */
   gained: readonly string[]
   lost: readonly string[]
   /** Held in every namespace by this ClusterRole until now; afterwards a Role of the operator holds it in its own namespace. Not among the lost. */
@@ -140,10 +132,11 @@ function roleDiff({ wanted, rights }: ObjectChange, operator: OperatorRights): R
   const isOperators = operator.roles.has(nameOf(wanted))
   const missed = isOperators ? rights.lost.filter((right) => !holds(still, right)) : []
   const narrowed = missed.filter((right) => holds(operator.here, right))
-  const place = { kind, role, ...(namespace !== undefined && { namespace }) }
   return [
     {
-      ...place,
+      kind,
+      role,
+      ...(namespace !== undefined && { namespace }),
       gained: rights.gained,
       lost: rights.lost.filter((right) => !narrowed.includes(right)),
       ...(narrowed.length > 0 && { narrowed }),
@@ -162,9 +155,8 @@ function operatorRights(changes: readonly ObjectChange[], left: readonly KubeObj
   return { roles, everywhere, here: rightsOf(after) }
 }
 
-function rightsOf(roles: readonly KubeObject[]): Set<string> {
-  return new Set(roles.flatMap((role) => [...rightsIn(role as Role)]))
-}
+const rightsOf = (roles: readonly KubeObject[]): Set<string> =>
+  new Set(roles.flatMap((role) => [...rightsIn(role as Role)]))
 
 interface Account {
   name: string
@@ -179,18 +171,13 @@ function accountOf(changes: readonly ObjectChange[]): Account | undefined {
   return { name, namespace: metadata.namespace }
 }
 
-function binds(object: KubeObject, account: Account | undefined): boolean {
-  const { subjects = [] } = object as RoleBinding
-  return subjects.some(
+const binds = ({ subjects = [] }: RoleBinding, account: Account | undefined): boolean =>
+  subjects.some(
     ({ kind, name, namespace }) =>
       kind === 'ServiceAccount' && name === account?.name && namespace === account.namespace,
   )
-}
 
-function boundRole(object: KubeObject): string {
-  const { kind = '', name = '' } = (object as RoleBinding).roleRef ?? {}
-  return `${kind} ${name}`
-}
+const boundRole = ({ roleRef }: RoleBinding): string => `${roleRef?.kind ?? ''} ${roleRef?.name ?? ''}`
 
 /** A role as a person would write it: above every rule what it is for, its lists in one line. */
 export function roleYaml(role: Role, reasons: readonly string[]): string {

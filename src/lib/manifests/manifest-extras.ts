@@ -6,10 +6,8 @@ import type { ObjectChange } from './apply-manifest.ts'
 import { type Manifest, nameOf, operatorContainer, operatorImage } from './manifest.ts'
 import type { Container, Deployment, PodSpec } from '../kube/kinds/workload-kinds.ts'
 
-/** What is asked about one object of a manifest. */
 interface Judged {
   object: KubeObject
-  /** The same object as it is in the cluster. */
   live: KubeObject | undefined
   manifest: Manifest
   /** Rights that the roles of this manifest give in the cluster now, all of them together. */
@@ -309,13 +307,12 @@ const hostUse = (pod: AnyPod, before: AnyPod): string[] =>
 /** What cannot reach beyond the pod, or no further than its own account can. */
 const harmless: ReadonlySet<string> = new Set(['emptyDir', 'secret', 'configMap', 'downwardAPI', 'projected'])
 
-function volumeExtras(pod: AnyPod, before: AnyPod): string[] {
-  return (pod.volumes ?? []).flatMap(({ name, ...source }) => {
+const volumeExtras = (pod: AnyPod, before: AnyPod): string[] =>
+  (pod.volumes ?? []).flatMap(({ name, ...source }) => {
     const kinds = Object.keys(source).filter((kind) => !harmless.has(kind))
     const isThere = (before.volumes ?? []).some((volume) => same(volume, { name, ...source }))
     return isThere || kinds.length === 0 ? [] : [`mounts ${kinds.join(', ')} as volume ${name}`]
   })
-}
 
 function accountExtras(pod: AnyPod, before: AnyPod): string[] {
   const { serviceAccountName: name } = pod
@@ -403,16 +400,14 @@ function privileges(
     .map((power) => `${of}: ${power}`)
 }
 
-function powers({ capabilities, seccompProfile, appArmorProfile, ...said }: Security): string[] {
-  return [
-    ...(said['privileged'] === true ? ['privileged'] : []),
-    ...(said['allowPrivilegeEscalation'] === true ? ['allowPrivilegeEscalation'] : []),
-    ...(said['runAsUser'] === 0 || said['runAsNonRoot'] === false ? ['runs as root'] : []),
-    ...(said['procMount'] === 'Unmasked' ? ['procMount Unmasked'] : []),
-    ...(said['windowsOptions'] === undefined ? [] : ['windowsOptions']),
-    ...(capabilities?.add ?? []).map((one) => `capability ${one}`),
-    ...[seccompProfile, appArmorProfile].flatMap((profile) =>
-      profile?.type === 'Unconfined' ? ['unconfined'] : [],
-    ),
-  ]
-}
+const powers = ({ capabilities, seccompProfile, appArmorProfile, ...fields }: Security): string[] => [
+  ...(fields['privileged'] === true ? ['privileged'] : []),
+  ...(fields['allowPrivilegeEscalation'] === true ? ['allowPrivilegeEscalation'] : []),
+  ...(fields['runAsUser'] === 0 || fields['runAsNonRoot'] === false ? ['runs as root'] : []),
+  ...(fields['procMount'] === 'Unmasked' ? ['procMount Unmasked'] : []),
+  ...(fields['windowsOptions'] === undefined ? [] : ['windowsOptions']),
+  ...(capabilities?.add ?? []).map((one) => `capability ${one}`),
+  ...[seccompProfile, appArmorProfile].flatMap((profile) =>
+    profile?.type === 'Unconfined' ? ['unconfined'] : [],
+  ),
+]

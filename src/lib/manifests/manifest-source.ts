@@ -1,12 +1,10 @@
-import { type KvupError, usageError } from '../kube/errors.ts'
+import { type KvupError, messageOf, usageError } from '../kube/errors.ts'
 import { createHash } from 'node:crypto'
 import type { Network } from './manifest-download.ts'
 
-/** Where a manifest comes from. */
 type ManifestSource = { from: 'file'; file: string } | { from: 'stdin' } | { from: 'url'; url: string }
 
 interface SourceOptions {
-  /** `--manifest`: FILE, URL or `-`. */
   manifest?: string | undefined
   /** `--manifest-base`, a folder or an address: where releases lie, one folder per tag. */
   manifestBase?: string | undefined
@@ -61,11 +59,9 @@ export function secureUrl(text: string): URL {
   })
 }
 
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '[::1]' || /^127(\.\d+){3}$/.test(host)
-}
+const isLoopback = (host: string): boolean =>
+  host === 'localhost' || host === '[::1]' || /^127(\.\d+){3}$/.test(host)
 
-/** What reading a manifest may touch. */
 interface ManifestReading extends Network {
   readText(file: string): Promise<string>
   readStdin(): Promise<string>
@@ -105,9 +101,8 @@ async function bytesOf(source: ManifestSource, reading: ManifestReading): Promis
   try {
     return Buffer.from(await reading.readText(source.file))
   } catch (cause) {
-    throw usageError('manifest-missing', `cannot read the manifest ${source.file}: ${whyUnread(cause)}`, {
-      cause,
-    })
+    const message = `cannot read the manifest ${source.file}: ${whyUnread(cause)}`
+    throw usageError('manifest-missing', message, { cause })
   }
 }
 
@@ -124,7 +119,7 @@ function whyUnread(cause: unknown): string {
     EISDIR: 'it is a folder',
     EACCES: 'permission denied',
   }
-  return words[code] ?? (cause instanceof Error ? cause.message : String(cause))
+  return words[code] ?? messageOf(cause)
 }
 
 function checksum(typed: string): string {
@@ -142,24 +137,23 @@ function checksum(typed: string): string {
 /** Bytes. Ten release manifests would fit, a disk image does not. */
 export const sizeLimit = 20_000_000
 
-export function tooLarge(origin: string): Error {
-  return usageError(
+export const tooLarge = (origin: string): Error =>
+  usageError(
     'manifest-too-large',
     `${origin} is larger than ${sizeLimit / 1e6} MB: that is no release manifest`,
   )
-}
 
 /** A plan is shown without a manifest that cannot be fetched. By this method the manifest is the step, so that nobody can accept to go without it. */
-export function notReadFinding(error: KvupError): {
+export const notReadFinding = (
+  error: KvupError,
+): {
   id: string
   level: 'not-checked'
   summary: string
   remedy: readonly string[]
-} {
-  return {
-    id: 'manifest-not-read',
-    level: 'not-checked',
-    summary: `the operator manifest was not read: ${error.message}`,
-    remedy: error.remedy,
-  }
-}
+} => ({
+  id: 'manifest-not-read',
+  level: 'not-checked',
+  summary: `the operator manifest was not read: ${error.message}`,
+  remedy: error.remedy,
+})

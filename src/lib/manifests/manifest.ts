@@ -7,7 +7,8 @@ import {
   namespacedKind,
 } from '../kube/object.ts'
 import { type Container, type Deployment, Deployments } from '../kube/kinds/workload-kinds.ts'
-import { usageError } from '../kube/errors.ts'
+import { messageOf, usageError } from '../kube/errors.ts'
+import { fits } from '../kube/shape.ts'
 import {
   ClusterRoleBindings,
   ClusterRoles,
@@ -25,7 +26,6 @@ import type { Reader } from '../kube/cluster.ts'
 
 /** A kubevirt-operator.yaml: what it holds, in the order in which it is applied. */
 export interface Manifest {
-  /** File, URL or `standard input`: for messages. */
   readonly origin: string
   readonly objects: readonly KubeObject[]
   readonly operator: Deployment
@@ -47,7 +47,9 @@ export function operatorManifest(objects: readonly KubeObject[], origin: string)
 function mustBeSound(object: KubeObject, origin: string): void {
   if (kindOf(object).namespaced && object.metadata.namespace === undefined)
     throw notAManifest(origin, `${nameOf(object)} names no namespace`)
-  const wrong = malformed(object)
+  // The first list that kvup reads and that holds something else than objects.
+  const bad = Object.entries(listsOf(object)).find(([, list]) => !isListOfObjects(list))?.[0]
+  const wrong = bad ?? withoutVerbs(object)
   if (wrong !== undefined) throw notAManifest(origin, `${wrong} of ${nameOf(object)} is no list of objects`)
 }
 
@@ -68,9 +70,8 @@ export function mustBeVersion({ origin, operator }: Manifest, to: string): void 
   })
 }
 
-function isOperator(object: KubeObject): object is Deployment {
-  return object.kind === Deployments.kind && object.metadata.name === 'virt-operator'
-}
+const isOperator = (object: KubeObject): object is Deployment =>
+  object.kind === Deployments.kind && object.metadata.name === 'virt-operator'
 
 const canonical = (version: string) => version.replace(/^v/, '')
 
@@ -85,10 +86,6 @@ function shapeOf(objects: readonly KubeObject[], operator: Deployment | undefine
   return `it has ${kinds.join(', ')}`
 }
 
-/** The first list in an object that kvup reads and that holds something else than objects; undefined where all is well. */
-const malformed = (object: KubeObject): string | undefined =>
-  Object.entries(listsOf(object)).find(([, list]) => !isListOfObjects(list))?.[0] ?? withoutVerbs(object)
-
 function listsOf(object: KubeObject): Record<string, unknown> {
   const { containers, initContainers } = (object as Deployment).spec?.template?.spec ?? {}
   const all = [containers, initContainers].flatMap((list) => (isListOfObjects(list) ? (list ?? []) : []))
@@ -101,9 +98,8 @@ function listsOf(object: KubeObject): Record<string, unknown> {
   }
 }
 
-function withoutVerbs(role: Role): string | undefined {
-  return (role.rules ?? []).every(({ verbs }) => Array.isArray(verbs)) ? undefined : 'verbs'
-}
+const withoutVerbs = (role: Role): string | undefined =>
+  (role.rules ?? []).every(({ verbs }) => Array.isArray(verbs)) ? undefined : 'verbs'
 
 function isListOfObjects(list: unknown): boolean {
   if (list === undefined || list === null) return true
@@ -126,11 +122,10 @@ export function parseManifest(text: string, origin: string): KubeObject[] {
   return objects.map((object) => withoutServerFields(object))
 }
 
-function notAManifest(origin: string, why: string): Error {
-  return usageError('not-a-manifest', `${origin} is no kubevirt-operator.yaml: ${why}`, {
+const notAManifest = (origin: string, why: string): Error =>
+  usageError('not-a-manifest', `${origin} is no kubevirt-operator.yaml: ${why}`, {
     remedy: 'name the kubevirt-operator.yaml of the release: --manifest FILE|URL',
   })
-}
 
 /** Types that YAML 1.1 has and kubectl does not turn into anything: they stay text. */
 const unwantedTags = new Set(
@@ -156,34 +151,23 @@ function valueOf(document: Document, origin: string): unknown {
   try {
     return document.toJS() as unknown
   } catch (cause) {
-    throw notAManifest(origin, `it is no YAML: ${cause instanceof Error ? cause.message : String(cause)}`)
+    throw notAManifest(origin, `it is no YAML: ${messageOf(cause)}`)
   }
 }
 
 function objectsOf(document: unknown, origin: string): KubeObject[] {
   if (document === null || document === undefined) return []
   if (!isRecord(document)) throw notAManifest(origin, 'it has text that is no Kubernetes object')
-  if (
-    typeof document['kind'] === 'string' &&
-    document['kind'].endsWith('List') &&
-    Array.isArray(document['items'])
-  ) {
-    return document['items'].flatMap((item) => objectsOf(item, origin))
-  }
+  const { kind, items } = document
+  if (typeof kind === 'string' && kind.endsWith('List') && Array.isArray(items))
+    return items.flatMap((item) => objectsOf(item, origin))
   if (!isKubeObject(document))
     throw notAManifest(origin, 'it has a document without apiVersion, kind or name')
   return [document]
 }
 
-function isKubeObject(value: Record<string, unknown>): value is Record<string, unknown> & KubeObject {
-  const { apiVersion, kind, metadata } = value
-  return (
-    typeof apiVersion === 'string' &&
-    typeof kind === 'string' &&
-    isRecord(metadata) &&
-    typeof metadata['name'] === 'string'
-  )
-}
+const isKubeObject = (value: Record<string, unknown>): value is Record<string, unknown> & KubeObject =>
+  fits(value, { apiVersion: 'text', kind: 'text', metadata: { name: 'text' } })
 
 const Services: Kind = { apiVersion: 'v1', kind: 'Service', plural: 'services', namespaced: true }
 const NetworkPolicies = namespacedKind('networking.k8s.io/v1', 'NetworkPolicy', 'networkpolicies')
@@ -219,24 +203,16 @@ export function kindOf(object: Pick<KubeObject, 'apiVersion' | 'kind' | 'metadat
   )
 }
 
-/** A copy in the order of `manifestKinds`; within a kind as in the file. */
-function inApplyOrder(objects: readonly KubeObject[]): KubeObject[] {
-  return objects.toSorted((a, b) => place(a) - place(b))
-}
+const inApplyOrder = (objects: readonly KubeObject[]): KubeObject[] =>
+  objects.toSorted((a, b) => place(a) - place(b))
 
 const place = (object: KubeObject) => manifestKinds.indexOf(kindOf(object))
 
-const serverMetadata = new Set([
-  'uid',
-  'resourceVersion',
-  'generation',
-  'creationTimestamp',
-  'deletionTimestamp',
-  'deletionGracePeriodSeconds',
-  'managedFields',
-  'ownerReferences',
-  'selfLink',
-])
+const serverMetadata = new Set(
+  'uid resourceVersion generation creationTimestamp deletionTimestamp deletionGracePeriodSeconds managedFields ownerReferences selfLink'.split(
+    ' ',
+  ),
+)
 
 const bookkeeping =
   /^(kubectl\.kubernetes\.io\/last-applied-configuration|deployment\.kubernetes\.io\/revision)$/
@@ -250,16 +226,10 @@ export function withoutServerFields(object: KubeObject): KubeObject {
     status: _,
     ...rest
   } = object as KubeObject & { status?: unknown }
-  const metadata = withoutKeys(known, (key) => serverMetadata.has(key)) as unknown as Metadata
-  if (metadata.annotations !== undefined) {
-    const annotations = withoutKeys(metadata.annotations, (key) => bookkeeping.test(key)) as Record<
-      string,
-      string
-    >
-    if (Object.keys(annotations).length > 0) metadata.annotations = annotations
-    else delete metadata.annotations
-  }
-  return { apiVersion, kind, metadata, ...rest }
+  const metadata = withoutKeys(known, (key) => serverMetadata.has(key) || key === 'annotations')
+  const annotations = withoutKeys(known.annotations ?? {}, (key) => bookkeeping.test(key))
+  if (Object.keys(annotations).length > 0) metadata['annotations'] = annotations
+  return { apiVersion, kind, metadata: metadata as unknown as Metadata, ...rest }
 }
 
 const labels = ['kubevirt.io', 'operator.kubevirt.io']
@@ -270,24 +240,17 @@ const kinds: readonly Kind[] = [ClusterRoles, ClusterRoleBindings, ServiceAccoun
  * made by virt-operator itself. They are shown to a person, never deleted.
  */
 export async function notInManifest(reader: Pick<Reader, 'list'>, manifest: Manifest): Promise<KubeObject[]> {
-  const lists = kinds.flatMap((kind) =>
-    labels.map((label) => labelled(reader, kind, label, manifest.namespace)),
-  )
+  const { namespace } = manifest
+  // Items of a list come without kind and apiVersion from a real server.
+  const labelled = async (kind: Kind, label: string): Promise<KubeObject[]> => {
+    const items = await reader.list(kind, { labels: label, ...(kind.namespaced && { namespace }) })
+    return items.map((item) => Object.assign({ apiVersion: kind.apiVersion, kind: kind.kind }, item))
+  }
+  const lists = kinds.flatMap((kind) => labels.map((label) => labelled(kind, label)))
   const found = (await Promise.all(lists)).flat().filter((object) => !madeByOperator(object))
   const left = new Map(found.map((object) => [keyOf(object), object]))
   for (const object of manifest.objects) left.delete(keyOf(object))
   return [...left.values()]
-}
-
-/** Items of a list come without kind and apiVersion from a real server. */
-async function labelled(
-  reader: Pick<Reader, 'list'>,
-  kind: Kind,
-  label: string,
-  namespace: string,
-): Promise<KubeObject[]> {
-  const items = await reader.list(kind, { labels: label, ...(kind.namespaced && { namespace }) })
-  return items.map((item) => Object.assign({ apiVersion: kind.apiVersion, kind: kind.kind }, item))
 }
 
 const keyOf = ({ kind, metadata }: KubeObject) => `${kind}/${metadata.namespace ?? ''}/${metadata.name}`
@@ -346,25 +309,20 @@ export function operatorContainer(deployment: Deployment): Container | undefined
   return containers.find((c) => c.name === 'virt-operator') ?? containers[0]
 }
 
-/** Everything in an operator Deployment that names a version, and where. */
 function versionsIn(deployment: Deployment): { version: string; where: string }[] {
   const container = operatorContainer(deployment)
   const env = new Map((container?.env ?? []).map(({ name, value }) => [name, value]))
-  const named = [
-    {
-      version: tagOf(env.get('VIRT_OPERATOR_IMAGE') ?? env.get('OPERATOR_IMAGE')),
-      where: 'VIRT_OPERATOR_IMAGE',
-    },
-    { version: env.get('KUBEVIRT_VERSION'), where: 'KUBEVIRT_VERSION' },
-    { version: tagOf(container?.image), where: 'the image of virt-operator' },
-  ]
-  return named.flatMap(({ version, where }) => (version ? [{ version, where }] : []))
+
+  const named = {
+    VIRT_OPERATOR_IMAGE: tagOf(env.get('VIRT_OPERATOR_IMAGE') ?? env.get('OPERATOR_IMAGE')),
+    KUBEVIRT_VERSION: env.get('KUBEVIRT_VERSION'),
+    'the image of virt-operator': tagOf(container?.image),
+  }
+  return Object.entries(named).flatMap(([where, version]) => (version ? [{ version, where }] : []))
 }
 
-function tagOf(image: string | undefined): string | undefined {
-  const suffix = operatorImage(image)?.suffix ?? ''
-  return /^:([^@]+)/.exec(suffix)?.[1]
-}
+const tagOf = (image: string | undefined): string | undefined =>
+  /^:([^@]+)/.exec(operatorImage(image)?.suffix ?? '')?.[1]
 
 /** Every container of an object with a pod template, those to change in a copy included; none elsewhere. */
 export function containersOf(object: KubeObject): Container[] {
@@ -373,6 +331,5 @@ export function containersOf(object: KubeObject): Container[] {
 }
 
 /** `Deployment virt-operator`: how an object of a manifest is named to a person. */
-export function nameOf({ kind, metadata }: Pick<KubeObject, 'kind' | 'metadata'>): string {
-  return `${kind} ${metadata.name}`
-}
+export const nameOf = ({ kind, metadata }: Pick<KubeObject, 'kind' | 'metadata'>): string =>
+  `${kind} ${metadata.name}`

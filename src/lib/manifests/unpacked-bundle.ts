@@ -1,12 +1,13 @@
 import { gunzipSync } from 'node:zlib'
 import { parseDocument } from 'yaml'
+import shapes from './bundle-shapes.json' with { type: 'json' }
+import { fits, type Shape } from '../kube/shape.ts'
 import type { ConfigMap } from '../kube/kinds/core-kinds.ts'
-import { isRecord, isTooDeep, type KubeObject, withoutNulls, parseJson } from '../kube/object.ts'
+import { isTooDeep, type KubeObject, withoutNulls, parseJson } from '../kube/object.ts'
 
 /** The objects of a bundle that OLM has unpacked. */
 export interface ReadObjects {
   objects: readonly KubeObject[]
-  /** Why some of it is not known. */
   unread: readonly string[]
 }
 
@@ -17,7 +18,6 @@ const largestBundles = 8 * 1024 * 1024
 
 interface Bundle {
   map: ConfigMap
-  /** What it is called. */
   at: string
 }
 
@@ -52,45 +52,11 @@ export function soundOf(all: readonly KubeObject[], before: readonly string[] = 
   return { objects, unread }
 }
 
-/** Text, a list of such, or an object that has these where it has them at all; `must`: and that has them. */
-type Shape = 'text' | readonly [Shape] | { readonly [key: string]: Shape } | { must: string; have: Shape }
-
-const rule: Shape = { apiGroups: ['text'], resources: ['text'], verbs: ['text'], nonResourceURLs: ['text'] }
-const rules: Shape = [{ must: 'verbs', have: rule }]
-const containers: Shape = [{ image: 'text', env: [{ name: 'text', value: 'text' }] }]
-const deployments: Shape = [{ spec: { template: { spec: { initContainers: containers, containers } } } }]
-
-/** Of what is read of a bundle's objects. */
-const shapes: Readonly<Record<string, Shape>> = {
-  ClusterServiceVersion: {
-    spec: {
-      version: 'text',
-      replaces: 'text',
-      relatedImages: [{ image: 'text' }],
-      install: { spec: { deployments, clusterPermissions: [{ rules }] } },
-    },
-  },
-  CustomResourceDefinition: { spec: { versions: [{ name: 'text' }] } },
-  ClusterRole: { rules },
-  ClusterRoleBinding: { roleRef: { kind: 'text', name: 'text' } },
-}
+/** Of what is read of a bundle's objects, by their kinds. */
+const known: Readonly<Record<string, Shape>> = shapes
 
 const isSound = (object: KubeObject): boolean =>
-  !Object.hasOwn(shapes, object.kind) || fits(object, shapes[object.kind] ?? {})
-
-function fits(value: unknown, shape: Shape): boolean {
-  if (value === undefined) return true
-  if (shape === 'text') return typeof value === 'string'
-  if (isList(shape))
-    return Array.isArray(value) && value.every((one) => one !== undefined && fits(one, shape[0]))
-  if (!isRecord(value)) return false
-  if (isMust(shape)) return value[shape.must] !== undefined && fits(value, shape.have)
-  return Object.entries(shape).every(([key, below]) => fits(value[key], below))
-}
-
-const isMust = (shape: object): shape is { must: string; have: Shape } => Object.hasOwn(shape, 'must')
-
-const isList = (shape: Shape): shape is readonly [Shape] => Array.isArray(shape)
+  !Object.hasOwn(known, object.kind) || fits(object, known[object.kind] ?? 'record')
 
 const filesIn = ({ data, binaryData }: ConfigMap): readonly (readonly [file: string, bytes: Buffer])[] => [
   ...Object.entries(data ?? {}).map(([file, text]) => [file, Buffer.from(text)] as const),
@@ -128,7 +94,5 @@ function objectIn(text: string): unknown {
 }
 
 /** Whether it has a kind and a name. */
-export function isKubeObject(value: unknown): value is KubeObject {
-  if (!isRecord(value) || typeof value['kind'] !== 'string') return false
-  return isRecord(value['metadata']) && typeof value['metadata']['name'] === 'string'
-}
+export const isKubeObject = (value: unknown): value is KubeObject =>
+  fits(value, { kind: 'text', metadata: { name: 'text' } })

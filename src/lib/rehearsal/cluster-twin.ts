@@ -1,7 +1,7 @@
 import { blocked, usageError } from '../kube/errors.ts'
 import type { Clock } from '../kube/clock.ts'
 import { type Reader, readerWith } from '../kube/cluster.ts'
-import { itemsOf, type Known, known, whyUnknown } from '../kube/known.ts'
+import { filled, itemsOf, type Known, known, whyUnknown } from '../kube/known.ts'
 import { condition, isRecord, type KubeObject, type Metadata } from '../kube/object.ts'
 import {
   type Node,
@@ -17,11 +17,14 @@ import {
   VirtualMachines,
 } from '../kube/kinds/kubevirt-kinds.ts'
 import { knowsMigrationNames, rollToCome } from '../kubevirt/component-status.ts'
-import { componentLabel } from '../kubevirt/installed-components.ts'
+import { componentLabel, podsOutsideVms } from '../kubevirt/installed-components.ts'
 import { hasOwnLayers, type Installation, theInstallation } from '../kubevirt/installation.ts'
 import { homeOf, type Snapshot, takeSnapshot } from '../kubevirt/snapshot.ts'
 import { valueAt } from '../kube/server-side-apply.ts'
+import { counted } from '../kube/text.ts'
+import { type Pod, Pods } from '../kube/kinds/workload-kinds.ts'
 import { isPlatform } from '../openshift/layers.ts'
+import type { Method } from '../releases/hop-findings.ts'
 import { compareMinors } from '../releases/release-versions.ts'
 import type { ClusterShape } from '../../simulator/cluster-shape.ts'
 import type { SimulationFaults } from '../../simulator/simulated-cluster.ts'
@@ -39,7 +42,6 @@ export interface ClusterTwin {
   inhabitants: readonly KubeObject[]
   /** What is wrong in the cluster now, and so in its twin: nodes that are not ready. */
   faults: SimulationFaults
-  /** What is in it, for the screen. */
   counts: { nodes: number; running: number; vms: number }
   /** What of this cluster is not in it, a sentence for each. */
   missing: readonly string[]
@@ -192,12 +194,9 @@ function shapeOf(
   }
 }
 
-/** Who it is, and what others said of it. */
 const identityOf = ({ name, namespace, labels, annotations }: Metadata): Metadata => ({
   name,
-  ...(namespace !== undefined && { namespace }),
-  ...(labels && { labels }),
-  ...(annotations && { annotations }),
+  ...filled({ namespace, labels, annotations }),
 })
 
 /** That it is not ready comes from a fault; a label of virt-handler's is its own to write. */
@@ -273,3 +272,74 @@ const keepsApart = ({ spec }: VirtualMachineInstance): boolean =>
 
 const isWaiting = ({ status }: VirtualMachineInstance): boolean =>
   !['Running', 'Succeeded', 'Failed'].includes(status?.phase ?? '')
+
+/** What the simulator does not reckon with, of what this cluster has and this upgrade does: a sentence for each. */
+export function notSimulated(
+  { inhabitants }: ClusterTwin,
+  { method, to }: { method: Method; to: string },
+): readonly string[] {
+  const instances = inhabitants.filter(isInstance)
+  const huge = instances.filter((vmi) => inDomain(vmi, 'memory', 'hugepages') !== undefined).length
+  const devices = instances.filter(asksForDevices).length
+  return [
+    ...(instances.length === 0
+      ? []
+      : ['CPU: a VM finds room on a node for any number of cores, dedicated ones too.']),
+    ...(huge === 0 ? [] : [`Hugepages, which ${counted(huge, 'VM', ['asks', 'ask'])} for.`]),
+    ...(devices === 0
+      ? []
+      : [`GPUs and other devices of nodes, which ${counted(devices, 'VM', ['asks', 'ask'])} for.`]),
+    ...(method === 'operator-manifest'
+      ? [
+          `The manifest of the release: the twin applies one of its own, so that manifest-conflicts and manifest-extras cannot show. kvup plan --to ${to} reads the real one.`,
+        ]
+      : []),
+  ]
+}
+
+const isInstance = (object: KubeObject): object is VirtualMachineInstance =>
+  object.kind === VirtualMachineInstances.kind
+
+const inDomain = ({ spec }: VirtualMachineInstance, ...path: readonly string[]): unknown =>
+  valueAt(spec, ['domain', ...path])
+
+const isListed = (list: unknown): boolean => Array.isArray(list) && list.length > 0
+
+const asksForDevices = (vmi: VirtualMachineInstance): boolean =>
+  isListed(inDomain(vmi, 'devices', 'gpus')) ||
+  isListed(inDomain(vmi, 'devices', 'hostDevices')) ||
+  [inDomain(vmi, 'devices', 'interfaces')].flat().some((one) => valueAt(one, ['sriov']) !== undefined)
+
+/** How fast the last roll-out of a cluster was, as its pods still tell. */
+export interface ObservedPace {
+  /** From the moment a node took up a pod to the start of its container, in seconds: pulling the image, for the most part. The middle one of all. */
+  pullSeconds: number
+  pods: number
+}
+
+/** Fewer pods tell of luck. */
+const leastPods = 3
+
+/** Of KubeVirt's own pods in its namespace that never restarted; undefined where they tell nothing, or cannot be read. */
+export async function observePace(reader: Reader, namespace: string): Promise<ObservedPace | undefined> {
+  const pods = await known(reader.list(Pods, { namespace, labels: podsOutsideVms }))
+  if (!pods.known) return undefined
+  const took = pods.items.flatMap(pullOf).toSorted((a, b) => a - b)
+  const middle = took[Math.floor(took.length / 2)]
+  return middle === undefined || took.length < leastPods
+    ? undefined
+    : { pullSeconds: middle, pods: took.length }
+}
+
+function pullOf({ metadata, status }: Pod): readonly number[] {
+  const [container] = status?.containerStatuses ?? []
+  if (
+    metadata.labels?.['kubevirt.io'] === undefined ||
+    container === undefined ||
+    (container.restartCount ?? 0) > 0
+  )
+    return []
+  const began = Date.parse(container.state?.running?.startedAt ?? '')
+  const took = (began - Date.parse(status?.startTime ?? '')) / 1000
+  return Number.isFinite(took) && took >= 0 ? [Math.round(took)] : []
+}

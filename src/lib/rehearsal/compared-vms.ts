@@ -11,9 +11,7 @@ import { isAutomatic, type Migration, migrationOf, vmOf } from '../vms/migration
 import { vmName } from '../vms/vm.ts'
 import type { RehearsedVm } from './rehearsal.ts'
 
-/** Of a run. */
 interface Compared {
-  /** When it began. */
   since: Date
   /** KubeVirt has come to all VMs that it comes to. */
   areDone: boolean

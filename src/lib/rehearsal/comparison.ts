@@ -2,20 +2,21 @@ import type { RunEvent } from '../engine/step.ts'
 import { setsIn, withStages } from '../upgrade/step-traits.ts'
 import type { ComparedStage, RehearsalComparison } from '../upgrade/upgrade-report.ts'
 import { takesAlike } from '../kube/duration.ts'
-import { usageError } from '../kube/errors.ts'
+import { cannotRead, usageError } from '../kube/errors.ts'
 import type { Reader } from '../kube/cluster.ts'
 import type { Known } from '../kube/known.ts'
-import { isRecord, parseJson } from '../kube/object.ts'
+import { parseJson } from '../kube/object.ts'
+import { fits } from '../kube/shape.ts'
 import { shellWord } from '../kube/shell-line.ts'
 import type { World } from '../kube/world.ts'
 import { ensureSameCluster } from '../upgrade/plan/plan-document.ts'
 import { compareVms } from './compared-vms.ts'
 import { ObservedStages } from './observed-stages.ts'
-import { attempts, type RehearsedStage, type RehearsedVm } from './rehearsal.ts'
+import type { RehearsedStage, RehearsedVm } from './rehearsal.ts'
+import shape from './rehearsal-shape.json' with { type: 'json' }
 
 /** What is compared of a rehearsal that was saved by `kvup rehearse --to-file`. */
 export interface SavedRehearsal {
-  /** Where it was read. */
   file: string
   /** Absent where the rehearsal could not read it. */
   clusterUid?: string
@@ -30,13 +31,8 @@ export interface SavedRehearsal {
 
 /** Reads what `kvup rehearse --to-file` or `-o json` has written. Throws `usage` (exit 2) for any other file, and for a rehearsal that tells nothing of an upgrade. */
 export async function readRehearsal(world: World, file: string): Promise<SavedRehearsal> {
-  const text = await world.readText(file).catch((cause: unknown) => {
-    const why = cause instanceof Error ? cause.message : String(cause)
-    throw usageError('no-such-file', `cannot read the rehearsal ${file}: ${why}`, {
-      remedy: `kvup rehearse --to-file ${shellWord(file)} --help     shows how it is made`,
-      cause,
-    })
-  })
+  const made = `kvup rehearse --to-file ${shellWord(file)} --help     shows how it is made`
+  const text = await world.readText(file).catch(cannotRead('no-such-file', `the rehearsal ${file}`, made))
   const saved = parseJson(text)
   if (!isRehearsal(saved))
     throw usageError('not-a-rehearsal', `${JSON.stringify(file)} has no rehearsal`, {
@@ -48,47 +44,17 @@ export async function readRehearsal(world: World, file: string): Promise<SavedRe
   return { ...saved, outcome, file }
 }
 
-function notComparable(file: string, to: string, why: string): Error {
-  return usageError('rehearsal-not-comparable', `${file} cannot be compared with an upgrade: ${why}`, {
+const notComparable = (file: string, to: string, why: string): Error =>
+  usageError('rehearsal-not-comparable', `${file} cannot be compared with an upgrade: ${why}`, {
     remedy: `kvup rehearse --to ${shellWord(to)} --to-file ${shellWord(file)}     makes one of this upgrade`,
   })
-}
 
-/** As it lies in a file. */
 interface Filed extends Omit<SavedRehearsal, 'file' | 'outcome'> {
   outcome: 'through' | 'stalls' | 'blocked'
 }
 
-function isRehearsal(saved: unknown): saved is Filed {
-  if (!isRecord(saved) || saved['kind'] !== 'Rehearsal') return false
-  const { product, from, to, seed, outcome, stages, vms, clusterUid } = saved
-  const hasTexts = [product, from, to].every((one) => typeof one === 'string')
-  const isOfCluster = clusterUid === undefined || typeof clusterUid === 'string'
-  const isPlayed = ['through', 'stalls', 'blocked'].includes(String(outcome))
-  return (
-    hasTexts &&
-    isOfCluster &&
-    isPlayed &&
-    typeof seed === 'number' &&
-    areAll(stages, isStage) &&
-    areAll(vms, isVm)
-  )
-}
+const isRehearsal = (saved: unknown): saved is Filed => fits(saved, shape)
 
-const areAll = (list: unknown, is: (one: unknown) => boolean): boolean =>
-  Array.isArray(list) && list.every(is)
-
-const isStage = (one: unknown): boolean =>
-  isRecord(one) && typeof one['name'] === 'string' && Number.isFinite(one['begins'])
-
-const isVm = (one: unknown): boolean =>
-  isRecord(one) &&
-  typeof one['namespace'] === 'string' &&
-  typeof one['name'] === 'string' &&
-  [...attempts, 'nothing'].includes(String(one['tries'])) &&
-  ['updated', 'outdated', 'stopped'].includes(String(one['becomes']))
-
-/** Of an upgrade that is planned. */
 interface PlannedVersions {
   from?: string | undefined
   to: { text: string }
@@ -138,10 +104,8 @@ export function comparedRun(
 /** Follows an upgrade, and compares it with its rehearsal at the end. */
 export class ComparedRun {
   readonly #rehearsal: SavedRehearsal
-  /** It continues an earlier run. */
   #isRest: boolean
   readonly #stages = new ObservedStages()
-  /** The first stage at which it was at work. */
   #started: string | undefined
 
   constructor(rehearsal: SavedRehearsal, isRest: boolean) {
@@ -161,37 +125,28 @@ export class ComparedRun {
 
   /** `vmsAreDone`: the run has waited for them, so nothing more comes. */
   async compare(reader: Reader, { vmsAreDone }: { vmsAreDone: boolean }): Promise<RehearsalComparison> {
-    const { seed, outcome, vms } = this.#rehearsal
     const { began } = this.#stages
-    const compared =
-      began === undefined
-        ? undefined
-        : await compareVms(reader, vms, { since: new Date(began), areDone: vmsAreDone })
-    return { seed, outcome, ...this.#compareStages(), ...(compared && { vms: compared }) }
+    const since = new Date(began ?? 0)
+    const areDone = vmsAreDone
+    const compared = began && (await compareVms(reader, this.#rehearsal.vms, { since, areDone }))
+    return { ...this.soFar(), ...(compared && { vms: compared }) }
   }
 
   /** Of a run that ended early, without another look at the cluster: nothing is said of VMs. */
   soFar(): RehearsalComparison {
-    const { seed, outcome } = this.#rehearsal
-    return { seed, outcome, ...this.#compareStages() }
-  }
-
-  #compareStages(): Pick<RehearsalComparison, 'stages' | 'sameOrder'> {
-    return compareStages(this.#rehearsal.stages, this.#measured())
+    const { seed, outcome, stages } = this.#rehearsal
+    return { seed, outcome, ...compareStages(stages, this.#measured()) }
   }
 
   /** Of a run that continues another one what that one did is not measured, nor is the stage in whose middle it began. */
   #measured(): RehearsedStage[] {
     const stages = this.#stages.stages()
     if (!this.#isRest) return stages
-    const first = stages.findIndex((stage) => nameOf(stage) === this.#started)
+    const first = stages.findIndex(({ name }) => name === this.#started)
     return first < 0 ? [] : stages.slice(first + 1)
   }
 }
 
-const nameOf = ({ name }: { name: string }): string => name
-
-/** Compares stage by stage, by their names. Pure. */
 function compareStages(
   rehearsed: readonly RehearsedStage[],
   real: readonly RehearsedStage[],
@@ -213,7 +168,6 @@ function comparedStage(name: string, rehearsed: number | undefined, took: number
   return { name, rehearsed, took, agrees: takesAlike(rehearsed * 1000, took * 1000) }
 }
 
-/** A stage that is gone back to is one. */
 function firstByName(stages: readonly RehearsedStage[]): ReadonlyMap<string, RehearsedStage> {
   const found = new Map<string, RehearsedStage>()
   for (const stage of stages) {

@@ -2,7 +2,6 @@ import type { RunEvent, StepSummary } from '../engine/step.ts'
 import type { RehearsedStage } from './rehearsal.ts'
 
 interface ObservedStage extends Pick<RehearsedStage, 'name' | 'hop'> {
-  /** The id of the step that it began with. */
   first: string
   /** ms since the epoch. */
   from: number
@@ -16,7 +15,6 @@ export class ObservedStages {
   readonly #onBegin: () => void
   #began: number | undefined
 
-  /** `onBegin` is called once, when the run begins. */
   constructor(onBegin: () => void = () => undefined) {
     this.#onBegin = onBegin
   }
@@ -33,8 +31,9 @@ export class ObservedStages {
       this.#onBegin()
     }
     if (event.kind === 'run-started' || event.kind === 'steps-known') this.#know(event.steps)
-    if (event.kind === 'step-started') this.#start(event.step, at)
-    if (event.kind === 'step-done') this.#end(event.step, { at, began: at - event.tookMs })
+    if (event.kind === 'step-started') delete this.#stageFor(event.step, at).to
+    // A step that was done before its turn came never started.
+    if (event.kind === 'step-done') this.#stageFor(event.step, at - event.tookMs).to = at
   }
 
   /** In seconds from the beginning of the run, in the order in which they began. */
@@ -56,16 +55,6 @@ export class ObservedStages {
     if (last && first) last.name = this.#stageOf(first).name
   }
 
-  #start(step: StepSummary, at: number): void {
-    delete this.#stageFor(step, at).to
-  }
-
-  /** A step that was done before its turn came never started. */
-  #end(step: StepSummary, { at, began }: { at: number; began: number }): void {
-    this.#stageFor(step, began).to = at
-  }
-
-  /** The last one, or a new one that begins there. */
   #stageFor(step: StepSummary, from: number): ObservedStage {
     const named = this.#stageOf(step)
     const last = this.#stages.at(-1)
@@ -75,7 +64,6 @@ export class ObservedStages {
     return stage
   }
 
-  /** The name of the stage that a step belongs to. */
   nameOf(step: StepSummary): string {
     return this.#stageOf(step).name
   }

@@ -21,9 +21,7 @@ interface Attempt {
 /** What KubeVirt tries with the VMs of a simulated cluster, from its construction on. */
 export class ObservedVms {
   readonly #store: Store
-  /** Those that ran at the beginning. */
   readonly #first = new Map<string, Pick<RehearsedVm, 'uid' | 'launcher'> & { image: string }>()
-  /** Launcher images of those that run now. */
   readonly #images = new Map<string, string>()
   readonly #running = new Map<string, number>()
   readonly #attempts = new Map<string, Attempt[]>()
@@ -127,7 +125,6 @@ export class ObservedVms {
   }
 }
 
-/** By the reason of the event. */
 const evictions: Readonly<Record<string, Attempted>> = {
   SuccessfulEvict: 'evict',
   FailedEvict: 'evict-refused',
@@ -136,7 +133,6 @@ const evictions: Readonly<Record<string, Attempted>> = {
 const byPlace = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number =>
   a < b ? -1 : a > b ? 1 : 0
 
-/** As it is called in the cluster. */
 function inCluster({ metadata, status }: VirtualMachineInstance): Pick<RehearsedVm, 'uid' | 'launcher'> {
   const uid = uidInCluster(metadata.uid)
   const launcher = status?.launcherContainerImageVersion

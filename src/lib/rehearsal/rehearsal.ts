@@ -2,7 +2,7 @@ import type { ClusterAddress } from '../kube/cluster.ts'
 import type { ReportedFinding } from '../checks/check-run.ts'
 import type { ExitCode } from '../kube/errors.ts'
 import type { Method } from '../releases/hop-findings.ts'
-import type { ObservedPace } from './observed-pace.ts'
+import type { ObservedPace } from './cluster-twin.ts'
 
 /** What an upgrade does on the twin of a cluster. */
 export interface Rehearsal extends Played {
@@ -64,13 +64,11 @@ export interface RehearsedStage {
   /** The minor of an upgrade path that it belongs to. */
   hop?: string
   begins: number
-  /** Absent where it does not end. */
   takes?: number
 }
 
 /** What KubeVirt can try with a VM; `evict-refused`: an eviction that a PodDisruptionBudget or a webhook refuses, each time. */
-export const attempts = ['migrate', 'evict', 'evict-refused'] as const
-export type Attempted = (typeof attempts)[number]
+export type Attempted = 'migrate' | 'evict' | 'evict-refused'
 
 export interface RehearsedVm {
   namespace: string
@@ -78,14 +76,12 @@ export interface RehearsedVm {
   /** Of its VMI in the cluster, and the image that this runs when the rehearsal begins: what becomes of it is told by them. */
   uid?: string
   launcher?: string
-  /** What KubeVirt tries by itself. */
   tries: Attempted | 'nothing'
   /**
    * What becomes of it in the twin, where every migration succeeds that KubeVirt itself does not end: `updated` (it runs on the new virt-launcher), `outdated`
    * (still on its own, also where the upgrade does not reach its end), `stopped`. Not a promise for the cluster.
    */
   becomes: 'updated' | 'outdated' | 'stopped'
-  /** How often it is tried. */
   attempts: number
   /** From the first step of the upgrade to the first and after the last attempt; absent where nothing is tried. */
   begins?: number

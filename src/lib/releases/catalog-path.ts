@@ -1,5 +1,5 @@
 import { isInSkipRange, operatorVersionOf, versionOfCsv } from './release-versions.ts'
-import { usageError } from '../kube/errors.ts'
+import { cannotRead, type Details, messageOf, usageError } from '../kube/errors.ts'
 import { parseAllDocuments } from 'yaml'
 
 /** A package of a file-based catalog: what can be installed, and from where to where (ocp 2.6). */
@@ -14,9 +14,7 @@ export interface CatalogChannel {
   entries: readonly CatalogEntry[]
 }
 
-/** An edge-bearing entry of a channel. */
 interface CatalogEntry {
-  /** Of the CSV. */
   name: string
   /** As its bundle says, else as its name does; undefined where neither does. */
   version?: string
@@ -26,7 +24,6 @@ interface CatalogEntry {
   skipRange?: string
 }
 
-/** One update that OLM makes: the CSV that it ends at, and the channel that it is resolved in. */
 interface CatalogHop {
   csv: string
   version?: string
@@ -43,7 +40,6 @@ interface Journey {
   from: Installed
   /** The channel that is set now; it is stayed in as long as that leads there. */
   channel: string | undefined
-  /** The version to end up with. */
   to: string
 }
 
@@ -127,7 +123,6 @@ export function reachedIn(
   return path.is === 'none' ? path.reaches : []
 }
 
-/** No version. */
 const nowhere = ''
 
 interface Reached {
@@ -136,7 +131,6 @@ interface Reached {
   path: readonly CatalogHop[]
 }
 
-/** Where one update leads, in the channel that is set first. */
 function hopsFrom(
   at: Installed,
   path: readonly CatalogHop[],
@@ -168,10 +162,7 @@ export const makesCatalog = (minor?: string): string =>
 export function parseCatalog(text: string, origin: string): readonly CatalogPackage[] {
   const documents = documentsOf(text, origin)
   const channels = documents.filter(({ schema }) => schema === 'olm.channel')
-  if (channels.length === 0)
-    throw usageError('catalog-invalid', `${origin} is no file-based catalog: it has no olm.channel`, {
-      remedy: makesCatalog(),
-    })
+  if (channels.length === 0) throw noCatalog(origin, 'it has no olm.channel', { remedy: makesCatalog() })
   const versions = bundleVersions(documents)
   const names = [...new Set(channels.map((channel) => textAt(channel, 'package', origin)))]
   return names.map((name) => packageOf(name, { documents, channels, known: { versions, origin } }))
@@ -192,16 +183,14 @@ function packageOf(
 }
 
 interface Known {
-  /** By the name of the CSV. */
   versions: ReadonlyMap<string, string>
   origin: string
 }
 
-function channelOf(channel: Fields, known: Known): CatalogChannel {
-  const name = textAt(channel, 'name', known.origin)
-  const entries = listAt(channel, 'entries').map((entry) => entryOf(entry, known))
-  return { name, entries }
-}
+const channelOf = (channel: Fields, known: Known): CatalogChannel => ({
+  name: textAt(channel, 'name', known.origin),
+  entries: listAt(channel, 'entries').map((entry) => entryOf(entry, known)),
+})
 
 function entryOf(entry: Fields, { versions, origin }: Known): CatalogEntry {
   const name = textAt(entry, 'name', origin)
@@ -229,10 +218,13 @@ function bundleVersions(documents: readonly Fields[]): ReadonlyMap<string, strin
   )
 }
 
+const noCatalog = (origin: string, why: string, details: Details = {}): Error =>
+  usageError('catalog-invalid', `${origin} is no file-based catalog: ${why}`, details)
+
 function textAt(from: Fields, key: string, origin: string): string {
   const value = from[key]
   if (typeof value === 'string' && value !== '') return value
-  throw usageError('catalog-invalid', `${origin} is no file-based catalog: an entry has no ${key}`)
+  throw noCatalog(origin, `an entry has no ${key}`)
 }
 
 function listAt(from: Fields, key: string): readonly Fields[] {
@@ -251,11 +243,7 @@ function documentsOf(text: string, origin: string): readonly Fields[] {
     const values = text.trimStart().startsWith('{') ? jsonObjects(text) : yamlDocuments(text)
     return values.flatMap((value) => (Array.isArray(value) ? (value as unknown[]) : [value])).filter(isFields)
   } catch (cause) {
-    const why = cause instanceof Error ? (cause.message.split('\n')[0] ?? '') : String(cause)
-    throw usageError('catalog-invalid', `${origin} is no file-based catalog: ${why}`, {
-      cause,
-      remedy: makesCatalog(),
-    })
+    throw noCatalog(origin, messageOf(cause).split('\n')[0] ?? '', { cause, remedy: makesCatalog() })
   }
 }
 
@@ -271,24 +259,15 @@ function yamlDocuments(text: string): unknown[] {
 
 function jsonObjects(text: string): unknown[] {
   const values: unknown[] = []
-  let from = 0
-  for (const end of endsOfObjects(text)) {
-    values.push(JSON.parse(text.slice(from, end)))
-    from = end
+  let [from, depth] = [0, 0]
+  for (const { index, 0: token } of text.matchAll(/"(?:[^"\\]|\\.)*"|[{}]/gu)) {
+    if (token === '{') depth++
+    if (token !== '}' || --depth > 0) continue
+    values.push(JSON.parse(text.slice(from, index + 1)))
+    from = index + 1
   }
   if (text.slice(from).trim() !== '') values.push(JSON.parse(text.slice(from)))
   return values
-}
-
-/** Where each object of the outermost level ends. */
-function endsOfObjects(text: string): readonly number[] {
-  const ends: number[] = []
-  let depth = 0
-  for (const { index, 0: token } of text.matchAll(/"(?:[^"\\]|\\.)*"|[{}]/gu)) {
-    if (token === '{') depth++
-    else if (token === '}' && --depth === 0) ends.push(index + 1)
-  }
-  return ends
 }
 
 /** The packages of `--catalog-file`; undefined without one. Throws `usage` for a file that cannot be read or is no catalog. */
@@ -297,12 +276,6 @@ export async function readCatalog(
   file: string | undefined,
 ): Promise<readonly CatalogPackage[] | undefined> {
   if (file === undefined) return undefined
-  const text = await readText(file).catch((cause: unknown) => {
-    const why = cause instanceof Error ? cause.message : String(cause)
-    throw usageError('catalog-unread', `cannot read the catalog ${file}: ${why}`, {
-      remedy: makesCatalog(),
-      cause,
-    })
-  })
+  const text = await readText(file).catch(cannotRead('catalog-unread', `the catalog ${file}`, makesCatalog()))
   return parseCatalog(text, file)
 }

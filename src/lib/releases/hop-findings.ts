@@ -28,14 +28,7 @@ export const blocker = ({ id, ...rest }: Omit<HopFinding, 'level'>): readonly Ho
 /** Rules of the version policy (facts 7); nothing in KubeVirt itself enforces them. Empty: the hop is supported. */
 export function hopFindings(from: Version, to: Version, releases: Releases = knownReleases): HopFinding[] {
   const path: ParsedHop = { from, to, releases, ...hop(from, to, releases) }
-  return [
-    tooOld(from),
-    downgrade(path),
-    minorSkipped(path),
-    majorStep(path),
-    patchGap(path),
-    preRelease(to),
-  ].filter((found) => found !== undefined)
+  return [tooOld, downgrade, minorSkipped, majorStep, patchGap, preRelease].flatMap((rule) => rule(path))
 }
 
 interface ParsedHop extends Hop {
@@ -46,37 +39,34 @@ interface ParsedHop extends Hop {
 
 const oldest = { text: 'v0.17.0', major: 0, minor: 17, patch: 0 }
 
-function tooOld(from: Version): HopFinding | undefined {
-  if (compareVersions(from, oldest) >= 0) return undefined
-  return {
-    id: 'from-unsupported',
-    level: 'blocker',
-    summary: `updates from ${from.text} are not supported: KubeVirt supports updates from v0.17.0 on`,
-    remedy: ['export the VirtualMachine objects, then reinstall KubeVirt'],
-  }
-}
+const tooOld = ({ from }: ParsedHop): readonly HopFinding[] =>
+  compareVersions(from, oldest) >= 0
+    ? []
+    : blocker({
+        id: 'from-unsupported',
+        summary: `updates from ${from.text} are not supported: KubeVirt supports updates from v0.17.0 on`,
+        remedy: ['export the VirtualMachine objects, then reinstall KubeVirt'],
+      })
 
-function downgrade({ from, to, kind, releases }: ParsedHop): HopFinding | undefined {
-  if (kind !== 'downgrade') return undefined
+function downgrade({ from, to, kind, releases }: ParsedHop): readonly HopFinding[] {
+  if (kind !== 'downgrade') return []
   const newest = latestPatch(minorOf(from), releases)
-  const forward = newest !== undefined && compareVersions(newest, from) > 0 ? newest : undefined
   const goes = crdsThatGo(from, to)
-  return {
+  return blocker({
     id: 'downgrade',
-    level: 'blocker',
     summary: `${to.text} is older than ${from.text}: KubeVirt does not support downgrades, and stored CRD versions or VM fields may not fit${goes === undefined ? '' : `; ${goes}`}`,
     remedy:
-      forward === undefined
+      newest === undefined || compareVersions(newest, from) <= 0
         ? [`Keep ${from.text}, or upgrade to a newer patch of ${minorOf(from)}`]
         : [
             `Keep ${from.text}`,
-            `kvup upgrade --to ${forward.text}     goes forward instead, to the newest patch of ${minorOf(from)}`,
+            `kvup upgrade --to ${newest.text}     goes forward instead, to the newest patch of ${minorOf(from)}`,
           ],
-  }
+  })
 }
 
-function minorSkipped({ from, to, skipped, releases }: ParsedHop): HopFinding | undefined {
-  if (skipped === undefined) return undefined
+function minorSkipped({ from, to, skipped, releases }: ParsedHop): readonly HopFinding[] {
+  if (skipped === undefined) return []
   const stops = knownStops(skipped, releases)
   const isWhole = stops.length === skipped.length
   const named = skipped.slice(0, stops.length).join(', ')
@@ -87,9 +77,8 @@ function minorSkipped({ from, to, skipped, releases }: ParsedHop): HopFinding | 
   const unknown = isWhole ? undefined : unknownRelease(to, releases)
   const lead = unknown === undefined ? '' : `${unknown}. `
   const rule = isWhole ? '' : `${to.text} is judged by rule, and `
-  return {
+  return blocker({
     id: 'minor-skipped',
-    level: 'blocker',
     summary: `${lead}${from.text} to ${to.text} skips ${left}: ${rule}KubeVirt supports only one minor at a time`,
     remedy: [
       ...[...stops, ...(isWhole ? [to] : [])].map((stop) => `kvup upgrade --to ${stop.text}`),
@@ -97,7 +86,7 @@ function minorSkipped({ from, to, skipped, releases }: ParsedHop): HopFinding | 
         ? []
         : ['kvup releases     lists the releases that kvup knows; --releases FILE adds newer ones']),
     ],
-  }
+  })
 }
 
 /** The newest patch of each minor, up to the first minor of which no release is known: nothing is made up. */
@@ -107,48 +96,39 @@ function knownStops(minors: readonly string[], releases: Releases): readonly Ver
   return stops.slice(0, unknown < 0 ? stops.length : unknown).filter((stop) => stop !== undefined)
 }
 
-function majorStep({ from, to, kind }: ParsedHop): HopFinding | undefined {
-  if (kind !== 'major' || from.major === 0) return undefined
-  return {
-    id: 'major-step',
-    level: 'warning',
-    summary: `${to.text} is another major version; kvup does not know whether ${minorOf(from)} is the last minor before it`,
-    remedy: [`read the release notes of ${minorOf(to)}`],
-  }
-}
+const majorStep = ({ from, to, kind }: ParsedHop): readonly HopFinding[] =>
+  kind !== 'major' || from.major === 0
+    ? []
+    : warning({
+        id: 'major-step',
+        summary: `${to.text} is another major version; kvup does not know whether ${minorOf(from)} is the last minor before it`,
+        remedy: [`read the release notes of ${minorOf(to)}`],
+      })
 
-function patchGap({ from, to, kind, releases }: ParsedHop): HopFinding | undefined {
+function patchGap({ from, to, kind, releases }: ParsedHop): readonly HopFinding[] {
+  const id = 'patch-skipped'
   if (kind === 'patch' && to.patch - from.patch > 1) {
-    return gap(
-      `KubeVirt promises only single steps between patches: ${from.text} to ${to.text} skips some`,
-      [],
-    )
+    const summary = `KubeVirt promises only single steps between patches: ${from.text} to ${to.text} skips some`
+    return warning({ id, summary, remedy: [] })
   }
   const newest = latestPatch(minorOf(from), releases)
   const behind = newest !== undefined && compareVersions(from, newest) < 0
-  if (!(kind === 'minor' || kind === 'major') || !behind) return undefined
-  return gap(
-    `KubeVirt tests upgrades to ${minorOf(to)} only from ${newest.text} (latest as of ${releases.asOf}); this cluster runs ${from.text}`,
-    [`kvup upgrade --to ${newest.text}`],
-  )
+  if (!(kind === 'minor' || kind === 'major') || !behind) return []
+  return warning({
+    id,
+    summary: `KubeVirt tests upgrades to ${minorOf(to)} only from ${newest.text} (latest as of ${releases.asOf}); this cluster runs ${from.text}`,
+    remedy: [`kvup upgrade --to ${newest.text}`],
+  })
 }
 
-const gap = (summary: string, remedy: string[]): HopFinding => ({
-  id: 'patch-skipped',
-  level: 'warning',
-  summary,
-  remedy,
-})
-
-function preRelease(to: Version): HopFinding | undefined {
-  if (to.prerelease === undefined) return undefined
-  return {
-    id: 'pre-release',
-    level: 'warning',
-    summary: `${to.text} is a pre-release: no update to or from it is supported`,
-    remedy: [`wait for v${to.major}.${to.minor}.${to.patch}`],
-  }
-}
+const preRelease = ({ to }: ParsedHop): readonly HopFinding[] =>
+  to.prerelease === undefined
+    ? []
+    : warning({
+        id: 'pre-release',
+        summary: `${to.text} is a pre-release: no update to or from it is supported`,
+        remedy: [`wait for v${to.major}.${to.minor}.${to.patch}`],
+      })
 
 /**
  * What the end of a way back takes away besides: at the end of every roll, forward or back, virt-operator deletes what its install strategy does not hold, CRDs
@@ -178,16 +158,15 @@ export interface LaterCrdVersions {
  * What the CRDs of later releases store and those of this one do not have; with `upTo` only as far as that release. The earliest first, and pure.
  * An API server that has once stored such a version refuses the CRD of this release (facts 1.6).
  */
-export function laterCrdVersions(
+export const laterCrdVersions = (
   release: Version,
   { addedCrdVersions = [] }: Pick<Releases, 'addedCrdVersions'>,
   upTo?: Version,
-): readonly LaterCrdVersions[] {
-  return addedCrdVersions
+): readonly LaterCrdVersions[] =>
+  addedCrdVersions
     .filter((added) => !reaches(release, added.in) && (upTo === undefined || reaches(upTo, added.in)))
     .toSorted((a, b) => byMinor(a.in, b.in))
     .map(({ group, versions, in: since }) => ({ group, versions, since }))
-}
 
 function byMinor(a: string, b: string): number {
   const [one, other] = [a, b].map((minor) => versionOf(`${minor}.0`))
@@ -197,13 +176,11 @@ function byMinor(a: string, b: string): number {
 export type Method = 'image-tag' | 'operator-manifest' | 'olm'
 
 /** May this operator be asked for that version by this method? Facts 2.2, night U2, lab README 13. */
-export function operatorRule(operator: Version, target: Version, method: Method): HopFinding[] {
+export function operatorRule(operator: Version, target: Version, method: Method): readonly HopFinding[] {
   if (method === 'olm') return []
-  if (method === 'operator-manifest')
-    return [operatorGoesBack(operator, target)].filter((found) => found !== undefined)
-  return [operatorOlder(operator, target), wrongStrategy(operator, target)].filter(
-    (found) => found !== undefined,
-  )
+  return method === 'operator-manifest'
+    ? operatorGoesBack(operator, target)
+    : [...operatorOlder(operator, target), ...wrongStrategy(operator, target)]
 }
 
 /** A target operator before v1.7 would run the wrong strategy Job for another tag that is pinned (night U2). */
@@ -219,42 +196,38 @@ export function pinnedTagRule(pinned: Version, target: Version): readonly HopFin
 }
 
 /** Operators of v0.59 to v1.6 run their own image as strategy Job whatever the tag says (facts 2.2). */
-function runsOwnStrategy({ major, minor }: Version): boolean {
-  return (major === 0 && minor >= 59) || (major === 1 && minor < 7)
-}
+const runsOwnStrategy = ({ major, minor }: Version): boolean =>
+  (major === 0 && minor >= 59) || (major === 1 && minor < 7)
 
-function operatorOlder(operator: Version, target: Version): HopFinding | undefined {
-  if (compareVersions(operator, target) >= 0) return undefined
+function operatorOlder(operator: Version, target: Version): readonly HopFinding[] {
+  if (compareVersions(operator, target) >= 0) return []
   const patchOnly = operator.major === target.major && operator.minor === target.minor
-  return {
+  return (patchOnly ? warning : blocker)({
     id: 'operator-not-older',
-    level: patchOnly ? 'warning' : 'blocker',
     summary: patchOnly
       ? `operator ${operator.text} is a patch older than ${target.text}: upstream does not test this, because the operator's code and CRD are older`
       : `operator ${operator.text} is a minor older than ${target.text}: it lacks permissions to grant the new rights, so KubeVirt stalls with Available=False`,
     remedy: [byManifest(target)],
-  }
+  })
 }
 
-function wrongStrategy(operator: Version, target: Version): HopFinding | undefined {
-  if (!runsOwnStrategy(operator) || compareVersions(operator, target) === 0) return undefined
-  return {
-    id: 'operator-runs-own-strategy',
-    level: 'blocker',
-    summary: `operators v0.59 to v1.6 install any images with their own rights and objects: ${operator.text} can only install ${operator.text}`,
-    remedy: [byManifest(target)],
-  }
-}
+const wrongStrategy = (operator: Version, target: Version): readonly HopFinding[] =>
+  !runsOwnStrategy(operator) || compareVersions(operator, target) === 0
+    ? []
+    : blocker({
+        id: 'operator-runs-own-strategy',
+        summary: `operators v0.59 to v1.6 install any images with their own rights and objects: ${operator.text} can only install ${operator.text}`,
+        remedy: [byManifest(target)],
+      })
 
-function operatorGoesBack(operator: Version, target: Version): HopFinding | undefined {
-  if (compareVersions(operator, target) <= 0) return undefined
-  return {
-    id: 'operator-goes-back',
-    level: 'blocker',
-    summary: `operator ${operator.text} is newer than ${target.text}: the manifest would downgrade the operator and the KubeVirt CRD`,
-    remedy: [`kvup upgrade --to ${target.text} --method image-tag`],
-  }
-}
+const operatorGoesBack = (operator: Version, target: Version): readonly HopFinding[] =>
+  compareVersions(operator, target) <= 0
+    ? []
+    : blocker({
+        id: 'operator-goes-back',
+        summary: `operator ${operator.text} is newer than ${target.text}: the manifest would downgrade the operator and the KubeVirt CRD`,
+        remedy: [`kvup upgrade --to ${target.text} --method image-tag`],
+      })
 
 const byManifest = (target: Version) => `kvup upgrade --to ${target.text} --method operator-manifest`
 
@@ -264,12 +237,11 @@ export interface AcceptedRisk {
   reason?: string
 }
 
-export function parseAccepted(words: readonly string[]): readonly AcceptedRisk[] {
-  return words.map((word) => {
+export const parseAccepted = (words: readonly string[]): readonly AcceptedRisk[] =>
+  words.map((word) => {
     const at = word.indexOf('=')
     return at < 0 ? { id: word } : { id: word.slice(0, at), reason: word.slice(at + 1) }
   })
-}
 
 /** The blockers that nobody accepted. A check that could not be made blocks as well. */
 export function unaccepted(

@@ -6,12 +6,11 @@ import { minorOf, type Version } from './release-versions.ts'
 const minorsOf: Readonly<Record<string, readonly string[]>> = table.fields
 
 /** Fields of the KubeVirt's `spec.configuration` that this release lacks: an API server prunes them. Paths below it, in which `*` stands for any key. */
-export function lackingFields(release: Version): readonly string[] {
-  return Object.entries(minorsOf).flatMap(([path, [first = '', last]]) => {
+export const lackingFields = (release: Version): readonly string[] =>
+  Object.entries(minorsOf).flatMap(([path, [first = '', last]]) => {
     const isGone = last !== undefined && minorOf(release) !== last && reaches(release, last)
     return isGone || !reaches(release, first) ? [path] : []
   })
-}
 
 const configuration = 'spec.configuration.'
 

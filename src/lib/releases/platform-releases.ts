@@ -8,6 +8,7 @@ import {
   operatorVersionOf,
   versionOf,
   minorNumber,
+  releasesAmong,
 } from './release-versions.ts'
 import { knownReleases, kubernetesWindow, platformOfOperator, type Releases } from './releases.ts'
 
@@ -19,7 +20,6 @@ interface PlatformMinor {
   eus: boolean
   /** How many minors a kubelet may be behind its control plane; what the condition KubeletMinorVersionUpgradeable says wins. */
   kubeletsBehind: number
-  /** What may follow. */
   next: readonly string[]
   /** Not released when the table was made: so it was announced. */
   planned?: boolean
@@ -49,11 +49,10 @@ export function minorsTo(from: string, to: string): readonly string[] | undefine
 }
 
 /** The nearest minor with extended support after that one; undefined where the table ends. */
-export function nextEus(from: string): string | undefined {
-  return Object.keys(minors)
+export const nextEus = (from: string): string | undefined =>
+  Object.keys(minors)
     .toSorted(compareMinors)
     .find((minor) => compareMinors(minor, from) > 0 && minors[minor]?.eus && minorsTo(from, minor))
-}
 
 /** How far kubelets of one minor are behind a control plane of another, in minors of Kubernetes. */
 export function kubeletsBehind(kubelets: string, controlPlane: string): number | undefined {
@@ -63,17 +62,15 @@ export function kubeletsBehind(kubelets: string, controlPlane: string): number |
 }
 
 /** The first minor of a way whose control plane does not tolerate kubelets of where it began; undefined where all do. */
-export function firstIntolerant(began: string, path: readonly string[]): string | undefined {
-  return path.find((minor) => {
+export const firstIntolerant = (began: string, path: readonly string[]): string | undefined =>
+  path.find((minor) => {
     const behind = kubeletsBehind(began, minor)
     return behind === undefined || behind > (platformMinor(minor)?.kubeletsBehind ?? 0)
   })
-}
 
 /** The minor of the platform whose kubelets are of that Kubernetes, `1.31.7`; of several the oldest. */
-export function platformOfKubernetes(kubernetes: string | undefined): string | undefined {
-  return platformsOfKubernetes(kubernetes)[0]
-}
+export const platformOfKubernetes = (kubernetes: string | undefined): string | undefined =>
+  platformsOfKubernetes(kubernetes)[0]
 
 /** All minors with that Kubernetes, the oldest first: 4.23 and 5.0 have the same. */
 export function platformsOfKubernetes(kubernetes: string | undefined): readonly string[] {
@@ -137,7 +134,7 @@ export function skewOf(
 ): readonly string[] {
   const installed = versionOf(kubevirt)
   if (installed === undefined) return []
-  const newest = newestMinor(releases)
+  const newest = releasesAmong(Object.keys(releases.minors).map((minor) => `${minor}.0`)).at(-1)
   const window = kubernetesWindow(installed, releases)
   const runs = kubernetesMinor(kubernetes)
   return [
@@ -152,14 +149,6 @@ export function skewOf(
         ]
       : []),
   ]
-}
-
-function newestMinor(releases: Releases) {
-  return Object.keys(releases.minors)
-    .map((text) => versionOf(`${text}.0`))
-    .filter((version) => version !== undefined)
-    .toSorted(compareVersions)
-    .at(-1)
 }
 
 /** Of `v1.34.1+k3s1` it is 34. */

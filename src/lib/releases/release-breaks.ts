@@ -1,16 +1,13 @@
 import { hypervisorOf, type KnownBad, latestPatch, type Releases, type Shift } from './releases.ts'
-import { compareVersions, minorOf, type Version, versionOf } from './release-versions.ts'
+import { compareVersions, minorOf, versionOf } from './release-versions.ts'
 
 /** One thing that an upgrade to a minor breaks or changes, and the check that tells whether it does so here. */
 export interface ReleaseBreak {
-  /** `v1.8`. */
   minor: string
   /** Of these releases of it: `from v1.8.2`, `until v1.8.4`; absent: of all. */
   releases?: string
   summary: string
-  /** Id of the check. */
   check: string
-  /** Where it is written down. */
   sources: readonly string[]
 }
 
@@ -32,10 +29,8 @@ function order(minor: string): number {
   return major * 10_000 + number
 }
 
-/** The check that tells a change, where it does not say so itself. */
-function checkOf({ check, hits, nodes }: Shift): string {
-  return check ?? (hits ? 'vms-that-change' : nodes ? 'node-support' : 'defaults-that-shift')
-}
+const checkOf = ({ check, hits, nodes }: Shift): string =>
+  check ?? (hits ? 'vms-that-change' : nodes ? 'node-support' : 'defaults-that-shift')
 
 function ofShift(shift: Shift): readonly ReleaseBreak[] {
   const { summary, backports = [], sources = [] } = shift
@@ -60,7 +55,6 @@ const ofDropped = ({
   sources,
 })
 
-/** What only a change of defaults tells of is told there. */
 function ofGate({
   in: minor,
   gate,
@@ -70,14 +64,9 @@ function ofGate({
   const asked = Object.entries(needs).map(([what, version]) => `${what} ${version}`)
   if (asked.length === 0) return []
   const why = does && ` (${does})`
-  return [
-    {
-      minor,
-      summary: `the feature gate ${gate} is on${why}, and needs ${asked.join(' and ')}`,
-      check: 'new-gates',
-      sources: ['https://github.com/kubevirt/kubevirt/pull/17405'],
-    },
-  ]
+  const sources = ['https://github.com/kubevirt/kubevirt/pull/17405']
+  const summary = `the feature gate ${gate} is on${why}, and needs ${asked.join(' and ')}`
+  return [{ minor, summary, check: 'new-gates', sources }]
 }
 
 const ofLostRight = ({
@@ -92,7 +81,6 @@ const ofLostRight = ({
   sources,
 })
 
-/** Each minor with releases that have it. */
 function ofIssue(bad: KnownBad, releases: Releases): readonly ReleaseBreak[] {
   const { summary, issue } = bad
   return Object.keys(releases.minors).flatMap((minor) => {
@@ -110,8 +98,14 @@ function releasesWith(bad: KnownBad, minor: string, releases: Releases): string 
   if (enters !== undefined && enters !== minor) return undefined
   if (to !== undefined && to !== minor) return minorOfText(to) === minor ? `only ${to}` : undefined
   if (affects === undefined) return ''
-  const newest = latestPatch(minor, releases)
-  const within = affects.find((range) => reachesInto(range, minor, newest))
+  const [newest, start] = [latestPatch(minor, releases), versionOf(`${minor}.0`)]
+  const within = affects.find(({ from, until }) => {
+    // Whether some release of the minor lies in the range.
+    const [first, fixed] = [versionOf(from), versionOf(until)]
+    if (first === undefined || fixed === undefined || start === undefined || newest === undefined)
+      return false
+    return compareVersions(start, fixed) < 0 && compareVersions(first, newest) <= 0
+  })
   if (within === undefined) return undefined
   return minorOfText(within.until) === minor ? `until ${within.until}` : ''
 }
@@ -121,18 +115,6 @@ const minorOfText = (text: string): string | undefined => {
   return version && minorOf(version)
 }
 
-/** Whether some release of the minor lies in the range. */
-function reachesInto(
-  { from, until }: { from: string; until: string },
-  minor: string,
-  newest: Version | undefined,
-): boolean {
-  const [first, fixed, start] = [versionOf(from), versionOf(until), versionOf(`${minor}.0`)]
-  if (first === undefined || fixed === undefined || start === undefined || newest === undefined) return false
-  return compareVersions(start, fixed) < 0 && compareVersions(first, newest) <= 0
-}
-
-/** Minors that bring another QEMU by its first two numbers. */
 function qemuJumps(releases: Releases): readonly ReleaseBreak[] {
   const minors = Object.keys(releases.minors).toSorted((a, b) => order(a) - order(b))
   return minors.flatMap((minor, index) => {
@@ -140,14 +122,9 @@ function qemuJumps(releases: Releases): readonly ReleaseBreak[] {
     const first = versionOf(`${minor}.0`)
     const [old, stack] = [before && hypervisorOf(before, releases), first && hypervisorOf(first, releases)]
     if (old === undefined || stack === undefined || minorText(old.qemu) === minorText(stack.qemu)) return []
-    return [
-      {
-        minor,
-        summary: `VMs get QEMU ${stack.qemu} after ${old.qemu}, libvirt ${stack.libvirt} after ${old.libvirt}, and do not migrate back`,
-        check: 'qemu-jump',
-        sources: [`https://github.com/kubevirt/kubevirt/blob/${stack.from}/hack/rpm-deps.sh`],
-      },
-    ]
+    const summary = `VMs get QEMU ${stack.qemu} after ${old.qemu}, libvirt ${stack.libvirt} after ${old.libvirt}, and do not migrate back`
+    const sources = [`https://github.com/kubevirt/kubevirt/blob/${stack.from}/hack/rpm-deps.sh`]
+    return [{ minor, summary, check: 'qemu-jump', sources }]
   })
 }
 

@@ -7,7 +7,14 @@ import {
   newestMinorOf,
   type Releases,
 } from './releases.ts'
-import { compareVersions, minorNumber, minorOf, type Version, versionOf } from './release-versions.ts'
+import {
+  compareVersions,
+  minorNumber,
+  minorOf,
+  releasesAmong,
+  type Version,
+  versionOf,
+} from './release-versions.ts'
 import { usageError } from '../kube/errors.ts'
 
 /** One step of the way; Kubernetes is a minor, `1.34`. */
@@ -26,35 +33,29 @@ export function pathTo(
   kubernetes?: string,
   releases: Releases = knownReleases,
 ): Path {
-  const { kind } = hop(from, to, releases)
-  if (kind === 'downgrade')
-    return {
-      is: 'none',
-      why: `${to.text} is older than ${from.text}, and KubeVirt does not support downgrades`,
-    }
-  if (from.major === 0 && from.minor < 17)
-    return { is: 'none', why: `updates begin with v0.17.0, this is ${from.text}` }
+  if (hop(from, to, releases).kind === 'downgrade')
+    return none(`${to.text} is older than ${from.text}, and KubeVirt does not support downgrades`)
+  if (from.major === 0 && from.minor < 17) return none(`updates begin with v0.17.0, this is ${from.text}`)
   const stops = stopsBetween(from, to, releases)
-  if (typeof stops === 'string') return { is: 'none', why: stops }
+  if (typeof stops === 'string') return none(stops)
   return withKubernetes(from, stops, kubernetes, releases)
 }
+
+const none = (why: string): Path => ({ is: 'none', why })
 
 /** The releases to go through, the target last; a text says why there are none. */
 function stopsBetween(from: Version, to: Version, releases: Releases): readonly Version[] | string {
   const stops: Version[] = []
   const { skipped = [], kind } = hop(from, to, releases)
   if (kind === 'same') return stops
-  if (kind !== 'patch') pushNewer(stops, from, latestPatch(minorOf(from), releases))
+  const latest = latestPatch(minorOf(from), releases)
+  if (kind !== 'patch' && latest !== undefined && latest.patch > from.patch) stops.push(latest)
   for (const minor of skipped) {
     const stop = latestPatch(minor, releases)
     if (stop === undefined) return `no release of ${minor} is known as of ${releases.asOf}`
     stops.push(stop)
   }
   return [...stops, to]
-}
-
-function pushNewer(stops: Version[], from: Version, latest: Version | undefined): void {
-  if (latest !== undefined && latest.patch > from.patch && latest.minor === from.minor) stops.push(latest)
 }
 
 function withKubernetes(
@@ -70,24 +71,17 @@ function withKubernetes(
     const window = kubernetesWindow(stop, releases)
     if (runs !== undefined && window !== undefined) {
       if (minorNumber(runs) > minorNumber(window.max))
-        return {
-          is: 'none',
-          why: `${stop.text} supports Kubernetes up to ${window.max}, this cluster runs ${runs}`,
-        }
+        return none(`${stop.text} supports Kubernetes up to ${window.max}, this cluster runs ${runs}`)
       steps.push(...kubernetesSteps(runs, window.min, { at, stop }))
       runs = minorNumber(runs) < minorNumber(window.min) ? window.min : runs
     }
-    steps.push({
-      is: 'kubevirt',
-      to: stop.text,
-      why: stop === stops.at(-1) ? 'the target' : `the last patch of ${minorOf(stop)}`,
-    })
+    const why = stop === stops.at(-1) ? 'the target' : `the last patch of ${minorOf(stop)}`
+    steps.push({ is: 'kubevirt', to: stop.text, why })
     at = stop
   }
   return { is: 'path', steps }
 }
 
-/** Kubernetes itself is updated minor by minor. */
 function kubernetesSteps(
   runs: string,
   needed: string,
@@ -136,7 +130,6 @@ function lastOf(major: number, from: Version, releases: Releases): number {
   return known ?? (major === from.major ? from.minor : 0)
 }
 
-/** What `--to` and `--via` ask for, and what is installed. */
 interface Asked {
   from: Version
   to: Version
@@ -144,7 +137,6 @@ interface Asked {
   via?: readonly Version[] | undefined
 }
 
-/** Names releases that fit where both ends are known. */
 function oneOfEach({ from, to }: { from?: Version; to: Version }): string {
   const skipped = from === undefined ? [] : (hop(from, to).skipped ?? [])
   const fits = skipped.flatMap((minor) => latestPatch(minor, knownReleases)?.text ?? [])
@@ -169,14 +161,12 @@ export function ensureOneMinorApart(via: readonly Version[], to: Version): void 
 }
 
 function notOneMinor(before: Version, release: Version, { kind, skipped = [] }: Hop, remedy: string): Error {
-  const why =
-    kind === 'skips-minors'
-      ? `skips ${skipped.join(', ')}`
-      : kind === 'patch'
-        ? 'is within one minor'
-        : kind === 'same'
-          ? 'goes nowhere'
-          : 'goes back'
+  const whys: Partial<Record<Hop['kind'], string>> = {
+    'skips-minors': `skips ${skipped.join(', ')}`,
+    patch: 'is within one minor',
+    same: 'goes nowhere',
+  }
+  const why = whys[kind] ?? 'goes back'
   return usageError(
     'via',
     `--via must name one release of each minor: from ${before.text} to ${release.text} ${why}`,
@@ -184,7 +174,6 @@ function notOneMinor(before: Version, release: Version, { kind, skipped = [] }: 
   )
 }
 
-/** `--to` may be named once more at the end of `--via`. */
 const pathNamed = ({ to, via = [] }: Pick<Asked, 'to' | 'via'>): readonly Version[] =>
   via.at(-1)?.text === to.text ? via : [...via, to]
 
@@ -239,19 +228,14 @@ function isWithin(version: Version, { from, until }: { from: string; until: stri
   return compareVersions(version, first) >= 0 && compareVersions(version, fixed) < 0
 }
 
-/** A minor or a release. */
-function isVersion(version: Version, text: string | undefined): boolean {
-  return text === undefined || text === version.text || text === minorOf(version)
-}
+const isVersion = (version: Version, text: string | undefined): boolean =>
+  text === undefined || text === version.text || text === minorOf(version)
 
 /** The releases of a minor (`v1.7`) that are known, those without an issue first and of these the newest; pre-releases are left out. */
-export function candidatesIn(minor: string, from: Version, releases: Releases): readonly Version[] {
-  return Object.keys(releases.minors[minor]?.releases ?? {})
-    .map((text) => versionOf(text))
-    .filter((version) => version !== undefined)
+export const candidatesIn = (minor: string, from: Version, releases: Releases): readonly Version[] =>
+  releasesAmong(Object.keys(releases.minors[minor]?.releases ?? {}))
     .filter(({ prerelease }) => prerelease === undefined)
     .toSorted((a, b) => harm(from, a, releases) - harm(from, b, releases) || compareVersions(b, a))
-}
 
 const weight = { info: 0, warning: 1, blocker: 2 } as const
 
@@ -287,9 +271,8 @@ function hasChange(version: Version, change: { in: string; backports?: readonly 
 }
 
 /** Whether the hop enters this minor (`v1.9`), or passes over it. */
-export function enters({ from, to }: { from: Version; to: Version }, minor: string): boolean {
-  return reaches(to, minor) && !reaches(from, minor)
-}
+export const enters = ({ from, to }: { from: Version; to: Version }, minor: string): boolean =>
+  reaches(to, minor) && !reaches(from, minor)
 
 /** Whether it is of this minor (`v1.9`), or of a later one. */
 export function reaches(version: Version, minor: string): boolean {

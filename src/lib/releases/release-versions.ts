@@ -19,7 +19,6 @@ export function versionOf(text: string | undefined): Version | undefined {
   return read.get(text)
 }
 
-/** Every look asks for the same few. */
 const read = new Map<string, Version | undefined>()
 
 function versionIn(text: string): Version | undefined {
@@ -63,13 +62,19 @@ export function parseVersion(text: string): Version {
 export const compareVersions = (a: Version, b: Version): number =>
   a.major - b.major || a.minor - b.minor || a.patch - b.patch || compare(a.text, b.text)
 
+/** Those of them that are releases, the oldest first. */
+export const releasesAmong = (texts: readonly string[]): readonly Version[] =>
+  texts
+    .map((text) => versionOf(text))
+    .filter((version) => version !== undefined)
+    .toSorted(compareVersions)
+
 /** `v1.9`. */
 export const minorOf = ({ major, minor }: Pick<Version, 'major' | 'minor'>): string => `v${major}.${minor}`
 
 /** Before v1.MINOR; no version that is not known is. */
-export function isBefore(version: Version | undefined, minor: number): boolean {
-  return version !== undefined && (version.major < 1 || (version.major === 1 && version.minor < minor))
-}
+export const isBefore = (version: Version | undefined, minor: number): boolean =>
+  version !== undefined && (version.major < 1 || (version.major === 1 && version.minor < minor))
 
 /** The minor of a Kubernetes version as a number: 34 of `1.34`. */
 export const minorNumber = (text: string): number => Number(text.split('.')[1])
@@ -111,14 +116,12 @@ export function operatorVersionOf(text: string | undefined): OperatorVersion | u
 }
 
 /** Negative when a is older. By semver; both have to be of one line. */
-export function compareOperatorVersions(a: OperatorVersion, b: OperatorVersion): number {
-  return compare(a.text, b.text)
-}
+export const compareOperatorVersions = (a: OperatorVersion, b: OperatorVersion): number =>
+  compare(a.text, b.text)
 
 /** Whether it lies in a range of a catalog, `>=4.17.0 <4.18.3` (ocp 2.6). A range that is none holds nothing. */
-export function isInSkipRange({ text }: Pick<OperatorVersion, 'text'>, range: string): boolean {
-  return satisfies(text, range, { includePrerelease: true })
-}
+export const isInSkipRange = ({ text }: Pick<OperatorVersion, 'text'>, range: string): boolean =>
+  satisfies(text, range, { includePrerelease: true })
 
 /** The version in the name of a CSV: `kubevirt-hyperconverged-operator.v1.18.1` (ocp 1.1). */
 export function versionOfCsv(name: string | undefined): OperatorVersion | undefined {
@@ -127,9 +130,8 @@ export function versionOfCsv(name: string | undefined): OperatorVersion | undefi
 }
 
 /** `1.18`. */
-export function operatorMinor({ major, minor }: Pick<OperatorVersion, 'major' | 'minor'>): string {
-  return `${major}.${minor}`
-}
+export const operatorMinor = ({ major, minor }: Pick<OperatorVersion, 'major' | 'minor'>): string =>
+  `${major}.${minor}`
 
 /** What stands before the version in the name of a CSV: the same for each release of an operator. */
 export const stemOf = (csv: string): string => csv.replace(/\.v\d.*$/u, '')
@@ -177,21 +179,18 @@ const restOf = ({ build, prerelease }: PlatformVersion): string => build ?? prer
 
 function byParts(a: string, b: string): number {
   const [one, other] = [a.split(/[.-]/u), b.split(/[.-]/u)]
-  const at = Array.from({ length: Math.max(one.length, other.length) }, (_, i) =>
-    byPart(one[i] ?? '', other[i] ?? ''),
-  )
-  return at.find((order) => order !== 0) ?? 0
-}
-
-function byPart(a: string, b: string): number {
-  if (/^\d+$/u.test(a) && /^\d+$/u.test(b)) return Number(a) - Number(b)
-  return a === b ? 0 : a < b ? -1 : 1
+  for (let i = 0; i < Math.max(one.length, other.length); i++) {
+    const [x = '', y = ''] = [one[i], other[i]]
+    const areNumbers = /^\d+$/u.test(x) && /^\d+$/u.test(y)
+    const order = areNumbers ? Number(x) - Number(y) : x === y ? 0 : x < y ? -1 : 1
+    if (order !== 0) return order
+  }
+  return 0
 }
 
 /** `4.19` */
-export function platformMinorOf({ major, minor }: Pick<PlatformVersion, 'major' | 'minor'>): string {
-  return `${major}.${minor}`
-}
+export const platformMinorOf = ({ major, minor }: Pick<PlatformVersion, 'major' | 'minor'>): string =>
+  `${major}.${minor}`
 
 /** `4.18` of `4.18.21`; empty for what is no release. */
 export function minorOfPlatform(text: string | undefined): string {

@@ -1,11 +1,12 @@
 import known from './releases.json' with { type: 'json' }
-import { usageError } from '../kube/errors.ts'
+import { cannotRead, messageOf, usageError } from '../kube/errors.ts'
 import {
   compareVersions,
   minorOf,
   operatorMinor,
   type OperatorVersion,
   operatorVersionOf,
+  releasesAmong,
   type Version,
   versionOf,
 } from './release-versions.ts'
@@ -19,12 +20,10 @@ export interface Releases {
   sources: readonly string[]
   /** The last minor of a major version that is over. */
   lastMinorOfMajor: Readonly<Record<string, number>>
-  /** By minor, `v1.8`. */
   minors: Readonly<Record<string, Minor>>
   droppedCrdVersions: readonly CrdVersions[]
   /** What the CRDs of a group have, and store, from a minor on (facts 1.6). Absent: nothing is known of it. */
   addedCrdVersions?: readonly CrdVersions[]
-  /** Defaults that change where a field is not set. */
   shifts: readonly Shift[]
   /** Rights that a component of the minor before has lost when the roles of this one are there and it is not replaced yet. */
   lostRights?: readonly { in: string; component: string; what: string; sources?: readonly string[] }[]
@@ -73,9 +72,7 @@ export interface HypervisorStack {
 interface Minor {
   /** Minors of Kubernetes, both ends included. */
   kubernetes?: readonly string[]
-  /** The oldest first. */
   hypervisor?: readonly HypervisorStack[]
-  /** Release to day of its tag. */
   releases: Readonly<Record<string, string>>
 }
 
@@ -114,7 +111,6 @@ export interface Shift {
   sources?: readonly string[]
 }
 
-/** A value at a dotted path of the KubeVirt resource. */
 interface ValueAt {
   field: string
   is: string | number | boolean
@@ -169,11 +165,7 @@ function parsed(text: string, origin: string): Readonly<Record<string, unknown>>
     if (typeof value === 'object' && value !== null) return value as Readonly<Record<string, unknown>>
     throw new Error('it is no JSON object')
   } catch (cause) {
-    throw usageError(
-      'releases-invalid',
-      `${origin} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`,
-      { cause },
-    )
+    throw usageError('releases-invalid', `${origin} cannot be read: ${messageOf(cause)}`, { cause })
   }
 }
 
@@ -191,7 +183,6 @@ function firstWrong(value: Readonly<Record<string, unknown>>): string | undefine
   return wrongMinor(value['minors'])
 }
 
-/** What files of before do not have. */
 const optionalLists = ['addedCrdVersions'] as const
 
 function wrongMinor(minors: unknown): string | undefined {
@@ -209,33 +200,20 @@ function wrongMinor(minors: unknown): string | undefined {
 }
 
 /** Every release, the oldest first. */
-export function allReleases({ minors }: Releases): readonly Version[] {
-  return Object.values(minors)
-    .flatMap(({ releases }) => Object.keys(releases))
-    .map((text) => versionOf(text))
-    .filter((version) => version !== undefined)
-    .toSorted(compareVersions)
-}
+export const allReleases = ({ minors }: Releases): readonly Version[] =>
+  releasesAmong(Object.values(minors).flatMap(({ releases }) => Object.keys(releases)))
 
 /** The last minor of a major version that is over; undefined while it goes on. */
-export function lastMinorOf(major: number, releases: Releases = knownReleases): number | undefined {
-  return releases.lastMinorOfMajor[String(major)]
-}
+export const lastMinorOf = (major: number, releases: Releases = knownReleases): number | undefined =>
+  releases.lastMinorOfMajor[String(major)]
 
 /** The newest minor of a major version that is known. */
-export function newestMinorOf(major: number, releases: Releases = knownReleases): number | undefined {
-  const minors = allReleases(releases).filter((version) => version.major === major)
-  return minors.at(-1)?.minor
-}
+export const newestMinorOf = (major: number, releases: Releases = knownReleases): number | undefined =>
+  allReleases(releases).findLast((version) => version.major === major)?.minor
 
 /** The newest patch of a minor (`v1.8`) that is known. */
-export function latestPatch(minor: string, releases: Releases = knownReleases): Version | undefined {
-  return Object.keys(releases.minors[minor]?.releases ?? {})
-    .map((text) => versionOf(text))
-    .filter((version) => version !== undefined)
-    .toSorted(compareVersions)
-    .at(-1)
-}
+export const latestPatch = (minor: string, releases: Releases = knownReleases): Version | undefined =>
+  releasesAmong(Object.keys(releases.minors[minor]?.releases ?? {})).at(-1)
 
 /** `v1.99.0 is not a KubeVirt release that kvup knows; the newest it knows is v1.9.0`; undefined of one that it knows. */
 export function unknownRelease(to: Version, releases: Releases): string | undefined {
@@ -249,12 +227,11 @@ export function unknownRelease(to: Version, releases: Releases): string | undefi
 }
 
 /** What virt-launcher of this release runs VMs with; undefined where it is not known. */
-export function hypervisorOf(version: Version, { minors }: Releases): HypervisorStack | undefined {
-  return minors[minorOf(version)]?.hypervisor?.findLast(({ from }) => {
+export const hypervisorOf = (version: Version, { minors }: Releases): HypervisorStack | undefined =>
+  minors[minorOf(version)]?.hypervisor?.findLast(({ from }) => {
     const first = versionOf(from)
     return first !== undefined && compareVersions(first, version) <= 0
   })
-}
 
 /** Minors of Kubernetes, both ends included. */
 export interface KubernetesWindow {
@@ -278,9 +255,8 @@ export function kubernetesWindow(
 /** Distributions of HyperConverged: the upstream one bears 1.y.z, that of OpenShift the version of the platform (ocp 1.2). */
 export type OperatorLine = 'upstream' | 'openshift'
 
-export function lineOf({ major }: Pick<OperatorVersion, 'major'>): OperatorLine {
-  return major < 4 ? 'upstream' : 'openshift'
-}
+export const lineOf = ({ major }: Pick<OperatorVersion, 'major'>): OperatorLine =>
+  major < 4 ? 'upstream' : 'openshift'
 
 /** The row of exactly this operator; OpenShift's own patch releases are in no table. */
 export const releaseOfOperator = (
@@ -289,12 +265,11 @@ export const releaseOfOperator = (
 ): HyperConvergedRelease | undefined => hyperconverged.find(({ version }) => version === text)
 
 /** The operators that bring exactly this KubeVirt (`v1.8.4`), in the order of the table: the newest last. */
-export function operatorsBringing(
+export const operatorsBringing = (
   kubevirt: string,
   { hyperconverged }: Pick<Releases, 'hyperconverged'>,
-): readonly string[] {
-  return hyperconverged.filter((row) => row.kubevirt === kubevirt).map(({ version }) => version)
-}
+): readonly string[] =>
+  hyperconverged.filter((row) => row.kubevirt === kubevirt).map(({ version }) => version)
 
 /**
  * The platform minor that an operator belongs to, `4.18` (night E8): on OpenShift its own, upstream by the table, and beyond it
@@ -320,12 +295,7 @@ export async function readReleases(
   file?: string,
 ): Promise<Releases> {
   if (file === undefined) return knownReleases
-  const text = await readText(file).catch((cause: unknown) => {
-    throw usageError(
-      'releases-unread',
-      `cannot read the release file ${file}: ${cause instanceof Error ? cause.message : String(cause)}`,
-      { remedy: 'kvup releases -o json prints one', cause },
-    )
-  })
+  const unread = cannotRead('releases-unread', `the release file ${file}`, 'kvup releases -o json prints one')
+  const text = await readText(file).catch(unread)
   return parseReleases(text, file)
 }

@@ -1,4 +1,4 @@
-import { usageError } from '../kube/errors.ts'
+import { messageOf, usageError } from '../kube/errors.ts'
 import { shellWord } from '../kube/shell-line.ts'
 import {
   comparePlatforms,
@@ -9,7 +9,6 @@ import {
 
 /** Which release leads to which, as the update service of OpenShift tells it of a channel (ocp 3.7). */
 export interface UpdateGraph {
-  /** Where it was read from, for messages. */
   origin: string
   nodes: ReadonlyMap<string, GraphNode>
   /** Recommended, by the version that they lead from. */
@@ -33,34 +32,33 @@ interface ConditionalEdge {
 /** Reads a graph in the format of the update service. Throws `usage` that names what is wrong with it. */
 export function parseUpdateGraph(text: string, origin: string): UpdateGraph {
   const read = record(parsedJson(text, origin), 'it is no JSON object', origin)
-  const listed = list(read['nodes'], 'nodes', origin).map((node, i) => nodeOf(node, i, origin))
+  const nodes = list(read['nodes'], 'nodes', origin).map((node, i) => nodeOf(node, i, origin))
   const edges = new Map<string, string[]>()
   for (const [i, pair] of list(read['edges'], 'edges', origin).entries()) {
-    const [from, to] = endsOf(pair, listed, { i, origin })
+    const [from, to] = Array.isArray(pair) ? pair.map((at: unknown) => nodes[Number(at)]?.version) : []
+    if (from === undefined || to === undefined)
+      throw wrong(origin, `edges[${i}] is no pair of places in nodes`)
     edges.set(from, [...(edges.get(from) ?? []), to])
   }
-  return {
-    origin,
-    nodes: new Map(listed.map((node) => [node.version, node])),
-    edges,
-    conditional: conditionalOf(read['conditionalEdges'], origin),
-  }
+  const conditional = conditionalOf(read['conditionalEdges'] ?? [], origin)
+  return { origin, nodes: new Map(nodes.map((node) => [node.version, node])), edges, conditional }
 }
 
 function parsedJson(text: string, origin: string): unknown {
   try {
     return JSON.parse(text)
   } catch (cause) {
-    throw wrong(origin, `it is no JSON: ${cause instanceof Error ? cause.message : String(cause)}`)
+    throw wrong(origin, `it is no JSON: ${messageOf(cause)}`)
   }
 }
+
+type Fields = Readonly<Record<string, unknown>>
 
 function nodeOf(value: unknown, index: number, origin: string): GraphNode {
   const { version, payload, metadata } = record(value, `nodes[${index}] is no object`, origin)
   if (typeof version !== 'string' || platformVersionOf(version) === undefined)
     throw wrong(origin, `nodes[${index}].version is no release such as 4.18.21`)
-  const notes = typeof metadata === 'object' && metadata !== null ? metadata : {}
-  const channels = (notes as Record<string, unknown>)['io.openshift.upgrades.graph.release.channels']
+  const channels = (metadata as Fields | undefined)?.['io.openshift.upgrades.graph.release.channels']
   return {
     version,
     ...(typeof payload === 'string' && payload !== '' && { image: payload }),
@@ -68,19 +66,9 @@ function nodeOf(value: unknown, index: number, origin: string): GraphNode {
   }
 }
 
-function endsOf(
-  pair: unknown,
-  nodes: readonly GraphNode[],
-  { i, origin }: { i: number; origin: string },
-): [string, string] {
-  const [from, to] = Array.isArray(pair) ? pair.map((at: unknown) => nodes[Number(at)]?.version) : []
-  if (from === undefined || to === undefined) throw wrong(origin, `edges[${i}] is no pair of places in nodes`)
-  return [from, to]
-}
-
 function conditionalOf(value: unknown, origin: string): Map<string, ConditionalEdge[]> {
   const found = new Map<string, ConditionalEdge[]>()
-  for (const group of value === undefined ? [] : list(value, 'conditionalEdges', origin)) {
+  for (const group of list(value, 'conditionalEdges', origin)) {
     const { edges, risks } = record(group, 'conditionalEdges has an entry that is no object', origin)
     const names = list(risks ?? [], 'conditionalEdges.risks', origin).map(riskName)
     for (const edge of list(edges, 'conditionalEdges.edges', origin)) {
@@ -94,13 +82,12 @@ function conditionalOf(value: unknown, origin: string): Map<string, ConditionalE
 }
 
 function riskName(risk: unknown): string {
-  const { name } = (risk ?? {}) as { name?: unknown }
+  const name = (risk as Fields | null)?.['name']
   return typeof name === 'string' ? name : 'a risk without a name'
 }
 
-function record(value: unknown, why: string, origin: string): Record<string, unknown> {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value))
-    return value as Record<string, unknown>
+function record(value: unknown, why: string, origin: string): Fields {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Fields
   throw wrong(origin, why)
 }
 
@@ -109,9 +96,8 @@ function list(value: unknown, name: string, origin: string): readonly unknown[] 
   throw wrong(origin, `${name} is no list`)
 }
 
-function wrong(origin: string, why: string): Error {
-  return usageError('graph-invalid', `${origin} is no update graph: ${why}`, { remedy: fetchesGraph() })
-}
+const wrong = (origin: string, why: string): Error =>
+  usageError('graph-invalid', `${origin} is no update graph: ${why}`, { remedy: fetchesGraph() })
 
 /** What fetches the graph of the channel that leads to this minor; only even minors have a channel of their own for EUS. */
 export function fetchesGraph(minor = '4.20', file = 'graph.json'): string {
@@ -119,7 +105,6 @@ export function fetchesGraph(minor = '4.20', file = 'graph.json'): string {
   return `curl -fo ${shellWord(file)} 'https://api.openshift.com/api/upgrades_info/graph?channel=${channel}&arch=amd64'     fetches the graph of OpenShift on amd64`
 }
 
-/** A way through the graph, release by release, and what is newer but leads nowhere. */
 interface GraphPath {
   is: 'path'
   releases: readonly string[]
@@ -127,10 +112,8 @@ interface GraphPath {
   deadEnds: readonly string[]
 }
 
-/** How far one gets, where there is no way. */
 interface NoGraphPath {
   is: 'none'
-  /** The newest release that can be reached, minor by minor. */
   farthest: string
   why: string
 }
@@ -159,45 +142,28 @@ export function pathThrough(
 }
 
 /** Minor by minor; with a patch in between only where that leads nowhere. */
-function shortest(
-  graph: UpdateGraph,
-  from: string,
-  minors: readonly string[],
-): readonly string[] | undefined {
-  return walk(graph, from, minors, 'straight') ?? walk(graph, from, minors, 'with-patches')
-}
+const shortest = (graph: UpdateGraph, from: string, minors: readonly string[]): Releases | undefined =>
+  walk(graph, from, minors, 'straight') ?? walk(graph, from, minors, 'with-patches')
+
+type Releases = readonly string[]
 
 function walk(
   graph: UpdateGraph,
   from: string,
   minors: readonly string[],
   manner: 'straight' | 'with-patches',
-): readonly string[] | undefined {
+): Releases | undefined {
   const [minor, ...rest] = minors
   if (minor === undefined) return []
-  return (
-    first(offered(graph, from, minor), (to) => walk(graph, to, rest, manner)) ??
-    (manner === 'straight' ? undefined : afterPatch(graph, from, minors))
-  )
-}
-
-function afterPatch(
-  graph: UpdateGraph,
-  from: string,
-  minors: readonly string[],
-): readonly string[] | undefined {
+  const enter = (release: string) =>
+    first(offered(graph, release, minor), (to) => walk(graph, to, rest, manner))
+  const straight = enter(from)
   const here = platformVersionOf(from)
-  const [minor = '', ...rest] = minors
-  if (here === undefined) return undefined
-  return first(offered(graph, from, platformMinorOf(here)), (patch) =>
-    first(offered(graph, patch, minor), (to) => walk(graph, to, rest, 'with-patches')),
-  )
+  if (straight !== undefined || manner === 'straight' || here === undefined) return straight
+  return first(offered(graph, from, platformMinorOf(here)), enter)
 }
 
-function first(
-  releases: readonly string[],
-  further: (release: string) => readonly string[] | undefined,
-): readonly string[] | undefined {
+function first(releases: Releases, further: (release: string) => Releases | undefined): Releases | undefined {
   for (const release of releases) {
     const rest = further(release)
     if (rest !== undefined) return [release, ...rest]
@@ -209,19 +175,17 @@ const offered = (graph: UpdateGraph, from: string, minor: string): readonly stri
   newestOf(graph.edges.get(from) ?? [], minor)
 
 /** Those of a minor, the newest first; what is no release is left out. */
-export function newestOf(versions: readonly string[], minor: string): readonly string[] {
-  return versions
+export const newestOf = (versions: readonly string[], minor: string): readonly string[] =>
+  versions
     .map((text) => platformVersionOf(text))
     .filter((one): one is PlatformVersion => one !== undefined && platformMinorOf(one) === minor)
     .toSorted((a, b) => comparePlatforms(b, a))
     .map(({ text }) => text)
-}
 
-function deadEndsOf(graph: UpdateGraph, from: string, releases: readonly string[]): string[] {
-  return releases.slice(0, -1).flatMap((release, i) => {
+const deadEndsOf = (graph: UpdateGraph, from: string, releases: readonly string[]): string[] =>
+  releases.slice(0, -1).flatMap((release, i) => {
     const chosen = platformVersionOf(release)
     if (chosen === undefined) return []
     const all = offered(graph, releases[i - 1] ?? from, platformMinorOf(chosen))
     return all.slice(0, Math.max(0, all.indexOf(release)))
   })
-}

@@ -9,7 +9,7 @@ import {
   observeWindow,
   reportOfWindow,
 } from './window-report.ts'
-import type { MeasureOptions } from '../../availability/measure-request.ts'
+import type { MeasureOptions } from '../../availability/measurement.ts'
 import type { Procedure, RunLimits, RunMeasurement, RunOutcome } from '../../engine/step.ts'
 import { standsStill } from '../steps/pool-steps.ts'
 import { leftAsItIs, withParts } from '../window-status.ts'

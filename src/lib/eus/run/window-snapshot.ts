@@ -7,7 +7,7 @@ import { type Baseline, keptBaseline, onKeptPath, pathKept } from '../baseline.t
 import { armedByOthersText, ourRequest, readPlatform } from '../steps/cluster-version-status.ts'
 import { type Installation, theInstallation } from '../../kubevirt/installation.ts'
 import { takeSnapshot } from '../../kubevirt/snapshot.ts'
-import { type Journal, type JournalReader, type Override, RememberedJournal } from '../../engine/journal.ts'
+import { type Journal, type JournalReader, type Override, rememberedJournal } from '../../engine/journal.ts'
 import { platformMinor } from '../../releases/platform-releases.ts'
 import { minorOfPlatform, parsePlatformMinor } from '../../releases/release-versions.ts'
 import { type ChangingCommand, type RunEnvironment, runEnvironment } from '../../engine/change.ts'
@@ -53,7 +53,7 @@ export async function seeWindow(
   const { namespace, manager } = installation
   const environment = runEnvironment(cx, cluster, { namespace, takeOver: options.takeOver })
   await settle?.(environment.journal)
-  const journal = new RememberedJournal(environment.journal)
+  const journal = rememberedJournal(environment.journal)
   const overrides = (await journal.overrides()).filter(isOfWindow)
   const { to, begun, kept } = await meantBy(options, { cluster, journal, overrides })
   const planned = await plannedEus(

@@ -20,7 +20,7 @@ import {
 } from '../window-status.ts'
 import { eusProcedure } from '../eus-procedure.ts'
 import { ourRequest, readPlatform } from '../steps/cluster-version-status.ts'
-import { type Override, RememberedJournal } from '../../engine/journal.ts'
+import { type Override, rememberedJournal } from '../../engine/journal.ts'
 import type { ArmedUpdate, PlatformSnapshot, PlatformStatus } from '../../openshift/platform-status.ts'
 import type { ReadContext } from '../../engine/step.ts'
 import { minorsTo } from '../../releases/platform-releases.ts'
@@ -109,7 +109,7 @@ async function windowStatus(
 ): Promise<EusStatusDocument> {
   const windowSnapshot = await seeWindow(cx, { ...options, accept: [] }, readOptions, { accepted: none })
   const { window, planned, environment, overrides } = windowSnapshot
-  const journal = new RememberedJournal(environment.journal)
+  const journal = rememberedJournal(environment.journal)
   const reading: ReadContext = { reader: windowSnapshot.cluster.reader, clock: cx.clock, journal }
   const platform = await readPlatform(reading.reader)
   const { platformStatus } = platform

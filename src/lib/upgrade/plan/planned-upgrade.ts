@@ -3,7 +3,7 @@ import type { AcceptedRisk } from '../../releases/hop-findings.ts'
 import type { Cluster, Reader } from '../../kube/cluster.ts'
 import { onceCached } from '../../kube/read-cache.ts'
 import { type FullSnapshot, type SnapshotPart, takeFullSnapshot } from '../../kubevirt/full-snapshot.ts'
-import { type Journal, type Override, RememberedJournal } from '../../engine/journal.ts'
+import { type Journal, type Override, rememberedJournal } from '../../engine/journal.ts'
 import { cutShort, ends, isUnderWay, stoppedBefore } from '../../engine/journal-runs.ts'
 import type { Procedure, ReadContext } from '../../engine/step.ts'
 import {
@@ -152,7 +152,7 @@ export async function planUpgrade(
   // Where there is a path, it is the plan of its first step that is judged by all that there is now.
   const near = foreseen?.legs[0].plan ?? makePlan(request, upgradeState, releases)
   const environment = environmentIn(near.owner.ref.namespace)
-  const reading = { reader, clock: cx.clock, journal: new RememberedJournal(environment.journal) }
+  const reading = { reader, clock: cx.clock, journal: rememberedJournal(environment.journal) }
   const preparing = { cx, cluster, releases, readNow, accepted, gate: judge.gate }
   const manifest = await prepareManifest({
     ...preparing,
