@@ -1,5 +1,5 @@
 import type { Availability, MeasuredProbe } from '../../src/lib/availability/availability.ts'
-import { measurementOf, type MeasureOptions } from '../../src/lib/availability/measure-request.ts'
+import { measurementOf, type MeasureOptions } from '../../src/lib/availability/measurement.ts'
 import { VirtualMachines } from '../../src/lib/kube/kinds/kubevirt-kinds.ts'
 import { availabilityLines } from '../../src/lib/output/views/availability.ts'
 import type { AuditRecord } from '../../src/simulator/api/api-request.ts'

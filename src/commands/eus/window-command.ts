@@ -32,7 +32,7 @@ import {
   type WindowSnapshot,
 } from '../../lib/eus/run/window-snapshot.ts'
 import { askAboutMissing, gateOf, tellEnd, tellMeasured, tellScreen } from '../run-change.ts'
-import { measurementOf, measureRequest } from '../../lib/availability/measure-request.ts'
+import { measurementOf, measureRequest } from '../../lib/availability/measurement.ts'
 import type { Measurement } from '../../lib/availability/measurement.ts'
 import { asPlanned, ensureEusFits, readEusPlan, withSealedHops } from '../../lib/eus/sealed-window.ts'
 import { abortProcedure, abortState } from '../../lib/eus/abort-procedure.ts'

@@ -23,7 +23,7 @@ import {
   type WorkloadsUpdateDocument,
 } from '../../lib/vms/waves/wave-run.ts'
 import type { Procedure, ReadContext } from '../../lib/engine/step.ts'
-import { measurementOf, measureRequest } from '../../lib/availability/measure-request.ts'
+import { measurementOf, measureRequest } from '../../lib/availability/measurement.ts'
 import { knownReleases } from '../../lib/releases/releases.ts'
 import { runProcedure } from '../../lib/engine/runner.ts'
 import { askAboutMissing, gateOf, isPage, runChange } from '../run-change.ts'

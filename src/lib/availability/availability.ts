@@ -7,7 +7,6 @@ import { secondsText, spanText } from '../kube/duration.ts'
 /** What one probe found. */
 export interface MeasuredProbe extends OutageFigures {
   probe: ProbeName
-  /** What was asked. */
   what: string
   calls: number
   /** Why it was not asked at all, or from when on not any more. */
@@ -29,7 +28,7 @@ export interface Availability {
    * "The control plane remains available throughout", with figures. `partly`: no outage was measured, and not all was measured all the time. `unknown`: no probe of the API was measured to the
    * end.
    */
-  promise: { is: 'kept' | 'broken' | 'partly' | 'unknown'; text: string }
+  promise: { is: JournaledAvailability['promise']; text: string }
   /** Seconds in which kvup itself got no turn, and so asked nothing. */
   notMeasuredSeconds: number
   probes: readonly MeasuredProbe[]
@@ -47,11 +46,12 @@ export function promiseOf(
   const asked = ofApi.filter(({ ended, calls }) => ended === undefined && calls > 0)
   const missing = ofApi.filter((one) => !asked.includes(one)).map(({ probe }) => probe)
   const unsaid = [
-    ...(missing.length === 0 ? [] : [`; not measured to the end: ${missing.join(', ')}`]),
-    ...(notMeasuredSeconds > 0
-      ? [`; not measured for ${secondsText(notMeasuredSeconds)}, in which this computer gave kvup no turn`]
-      : []),
-  ].join('')
+    missing.length > 0 && `; not measured to the end: ${missing.join(', ')}`,
+    notMeasuredSeconds > 0 &&
+      `; not measured for ${secondsText(notMeasuredSeconds)}, in which this computer gave kvup no turn`,
+  ]
+    .filter((part) => part !== false)
+    .join('')
   const down = ofApi.filter(({ count }) => count > 0)
   if (down.length > 0) {
     const figures = down.map(({ probe, unavailableSeconds: s }) => `${probe} ${secondsText(s)}`).join(', ')
@@ -66,29 +66,26 @@ export function promiseOf(
     : { is: 'partly', text: `${promise}: measured in part, no outage in ${figures}${unsaid}` }
 }
 
+const apiText = {
+  kept: 'API available throughout',
+  partly: 'API available as far as measured',
+  unknown: 'API not measured',
+}
+
 /** The end of a run in one line: `API unavailable for 10 s; 0 of 12 VMs interrupted`. Pure. */
 export function summaryOf({
   probes,
-  vms,
+  vms: { notWatched, interrupted, watched, gaps },
   promise: { is },
 }: Pick<Availability, 'probes' | 'vms' | 'promise'>): string {
-  const {
-    unavailableSeconds = 0,
-    longestSeconds = 0,
-    count = 0,
-  } = probes.find(({ probe }) => probe === 'api') ?? {}
+  const ofApi = probes.find(({ probe }) => probe === 'api')
+  const { unavailableSeconds = 0, longestSeconds = 0, count = 0 } = ofApi ?? {}
   const inMany = count > 1 ? ` in ${count} outages, the longest ${secondsText(longestSeconds)}` : ''
   const api =
-    is === 'broken'
-      ? `API unavailable for ${secondsText(unavailableSeconds)}${inMany}`
-      : {
-          kept: 'API available throughout',
-          partly: 'API available as far as measured',
-          unknown: 'API not measured',
-        }[is]
-  if (vms.notWatched !== undefined) return `${api}; VMs not watched`
-  const interrupted = `${vms.interrupted.count} of ${vms.watched} ${vms.watched === 1 ? 'VM' : 'VMs'} interrupted`
-  return `${api}; ${interrupted}${vms.gaps === undefined ? '' : ', as far as watched'}`
+    is === 'broken' ? `API unavailable for ${secondsText(unavailableSeconds)}${inMany}` : apiText[is]
+  if (notWatched !== undefined) return `${api}; VMs not watched`
+  const lost = `${interrupted.count} of ${watched} ${watched === 1 ? 'VM' : 'VMs'} interrupted`
+  return `${api}; ${lost}${gaps === undefined ? '' : ', as far as watched'}`
 }
 
 const journaledOutages = 10
@@ -112,9 +109,7 @@ export function journaled({
     end,
     promise: is,
     callsPerMinute,
-    unavailable: Object.fromEntries(
-      unavailable.map(({ probe, unavailableSeconds }) => [probe, unavailableSeconds]),
-    ),
+    unavailable: Object.fromEntries(unavailable.map((one) => [one.probe, one.unavailableSeconds])),
     outages: longest.toSorted((a, b) => a.begin.localeCompare(b.begin)).map(journaledOutage),
     interruptedVms: vms.interrupted.count,
     watchedVms: vms.watched,

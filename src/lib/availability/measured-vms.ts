@@ -1,6 +1,7 @@
 import type { Change } from '../kube/cluster.ts'
 import type { MigrationState, VirtualMachineInstance } from '../kube/kinds/kubevirt-kinds.ts'
-import { condition } from '../kube/object.ts'
+import { filled } from '../kube/known.ts'
+import { condition, keyOf } from '../kube/object.ts'
 
 /** A VM that ran and then did not run on. Who ended it, a guest or a person included, cannot be seen. */
 export interface InterruptedVm {
@@ -9,7 +10,6 @@ export interface InterruptedVm {
   /** RFC 3339. */
   at: string
   how: 'restarted' | 'failed' | 'stopped' | 'deleted'
-  /** When it ran again. */
   runsAgain?: string
 }
 
@@ -22,7 +22,6 @@ export interface MeasuredMigration {
   /** RFC 3339; absent where KubeVirt did not say it, as all of these. */
   begin?: string
   end?: string
-  /** From its beginning to its end. */
   seconds?: number
   /** When the target node saw the guest active there. */
   activeOnTarget?: string
@@ -48,14 +47,12 @@ export interface WatchGap {
   why: string
 }
 
-/** What a list shows of it: the first ones, and how many there are. */
 interface Counted<T> {
   count: number
   items: readonly T[]
 }
 
 export interface MeasuredVmsReport {
-  /** VMIs that ran at one time or another. */
   watched: number
   /** The label selector of the sample; absent: all. */
   selector?: string
@@ -71,7 +68,6 @@ export interface MeasuredVmsReport {
 interface KnownVm {
   uid: string
   ran: boolean
-  /** The last migration that ended, as it was told. */
   migration: string | undefined
   agent: boolean
 }
@@ -82,24 +78,21 @@ interface Phases {
   phase: string | undefined
 }
 
-const finalPhases: ReadonlyMap<string, InterruptedVm['how']> = new Map([
-  ['Failed', 'failed'],
-  ['Succeeded', 'stopped'],
-])
+const finalPhases: Readonly<Record<string, InterruptedVm['how']>> = { Failed: 'failed', Succeeded: 'stopped' }
 
 /** So many of each are told; the rest is counted. */
-const toldAtMost = 50
-
+const keptAtMost = 50
 /** Names that are counted once each, of as many as fit into a few MB. */
+const namesAtMost = 20_000
+
 class CountedNames {
-  static readonly #most = 20_000
   readonly #names = new Set<string>()
   count = 0
 
   add(name: string): void {
     if (this.#names.has(name)) return
     this.count++
-    if (this.#names.size < CountedNames.#most) this.#names.add(name)
+    if (this.#names.size < namesAtMost) this.#names.add(name)
   }
 }
 
@@ -108,7 +101,6 @@ export class MeasuredVms {
   readonly #selector: string | undefined
   readonly #known = new Map<string, KnownVm>()
   readonly #watched = new CountedNames()
-  /** VMs whose guest agent was seen connected. */
   readonly #agents = new CountedNames()
   readonly #interrupted = new Map<string, InterruptedVm>()
   readonly #interruptedNames = new CountedNames()
@@ -118,7 +110,6 @@ export class MeasuredVms {
   #failed = 0
   #longest: number | undefined
   #lostAgents = 0
-  /** A VMI that runs, to be got by name. */
   #running: string | undefined
   /** All VMIs were listed once: from then on they are watched, but for the gaps. */
   #isListed = false
@@ -131,11 +122,6 @@ export class MeasuredVms {
     this.#selector = selector
   }
 
-  get interrupted(): number {
-    return this.#interruptedNames.count
-  }
-
-  /** One that ran when it was last heard of. */
   someRunning(): { namespace: string; name: string } | undefined {
     const [namespace, name] = this.#running?.split('/') ?? []
     return namespace === undefined || name === undefined ? undefined : { namespace, name }
@@ -144,14 +130,13 @@ export class MeasuredVms {
   take(change: Change<VirtualMachineInstance>, at: string): void {
     if (change.type === 'synced') this.#synced(at)
     else if (change.type === 'lost') this.#watchLost(change.why, at)
-    else if (change.type === 'deleted') this.#gone(change.object, at)
+    else if (change.type === 'deleted') this.#gone(keyOf(change.object), at)
     else this.#changed(change.object, at)
   }
 
   #synced(at: string): void {
     this.#isListed = true
-    if (this.#gap === undefined) return
-    this.#gap.end = at
+    if (this.#gap !== undefined) this.#gap.end = at
     this.#gap = undefined
   }
 
@@ -160,7 +145,7 @@ export class MeasuredVms {
     if (!this.#isListed || this.#gap !== undefined) return
     this.#gapCount++
     this.#gap = { begin: at, why }
-    if (this.#gaps.length < toldAtMost) this.#gaps.push(this.#gap)
+    if (this.#gaps.length < keptAtMost) this.#gaps.push(this.#gap)
   }
 
   #changed(vmi: VirtualMachineInstance, at: string): void {
@@ -179,8 +164,8 @@ export class MeasuredVms {
   }
 
   /** Whether it runs, or ran when it was last told: what follows is an interruption then. `same`: of the same VMI. */
-  #phase(vm: string, { before, same, phase }: Phases, at: string): boolean {
-    const how = phase === undefined ? undefined : finalPhases.get(phase)
+  #phase(vm: string, { before, same, phase = '' }: Phases, at: string): boolean {
+    const how = finalPhases[phase]
     if (before?.ran && same === undefined) this.#interrupt(vm, 'restarted', at)
     if (same?.ran && how !== undefined) this.#interrupt(vm, how, at)
     if (phase === 'Running') this.#runs(vm, at)
@@ -209,34 +194,30 @@ export class MeasuredVms {
   /** A restart is told by the VMI that is gone: a later one of the same name is the same interruption. */
   #interrupt(vm: string, how: InterruptedVm['how'], at: string): void {
     this.#interruptedNames.add(vm)
-    if (this.#interrupted.size < toldAtMost && !this.#interrupted.has(vm))
+    if (this.#interrupted.size < keptAtMost && !this.#interrupted.has(vm))
       this.#interrupted.set(vm, { vm, at, how })
   }
 
-  #gone(vmi: VirtualMachineInstance, at: string): void {
-    const vm = keyOf(vmi)
+  #gone(vm: string, at: string): void {
     if (this.#known.get(vm)?.ran) this.#interrupt(vm, 'deleted', at)
     this.#unpick(vm)
     this.#known.delete(vm)
   }
 
-  #migration(vm: string, { startTimestamp, endTimestamp, ...state }: MigrationState): void {
-    const { sourceNode, targetNode, mode, targetNodeDomainReadyTimestamp: activeOnTarget } = state
-    const seconds = secondsBetween(startTimestamp, endTimestamp)
+  #migration(vm: string, state: MigrationState): void {
+    const { startTimestamp: begin, endTimestamp: end, sourceNode, targetNode, mode, failed } = state
+    const ms = Date.parse(end ?? '') - Date.parse(begin ?? '')
+    const seconds = ms >= 0 ? Math.round(ms / 1000) : undefined
     this.#migrated++
-    if (state.failed) this.#failed++
+    if (failed) this.#failed++
     if (seconds !== undefined) this.#longest = Math.max(this.#longest ?? 0, seconds)
-    if (this.#migrations.length >= toldAtMost) return
+    if (this.#migrations.length >= keptAtMost) return
+    const activeOnTarget = failed ? undefined : state.targetNodeDomainReadyTimestamp
+    const why = failed ? (state.failureReason ?? 'no reason given') : undefined
     this.#migrations.push({
       vm,
-      ...(startTimestamp && { begin: startTimestamp }),
-      ...(endTimestamp && { end: endTimestamp }),
-      ...(seconds !== undefined && { seconds }),
-      ...(activeOnTarget && !state.failed && { activeOnTarget }),
-      ...(sourceNode && { sourceNode }),
-      ...(targetNode && { targetNode }),
-      ...(mode && { mode }),
-      ...(state.failed && { failed: state.failureReason ?? 'no reason given' }),
+      ...filled({ begin, end, seconds, activeOnTarget, sourceNode, targetNode, mode }),
+      ...(why !== undefined && { failed: why }),
     })
   }
 
@@ -246,11 +227,12 @@ export class MeasuredVms {
     if (is && lost && lost.connectedAgain === undefined) lost.connectedAgain = at
     if (!was || is) return
     this.#lostAgents++
-    if (this.#lost.size < toldAtMost) this.#lost.set(vm, { vm, at })
+    if (this.#lost.size < keptAtMost) this.#lost.set(vm, { vm, at })
   }
 
   report(): MeasuredVmsReport {
     const notWatched = this.#isListed ? undefined : (this.#why ?? 'the list of VMIs did not come in time')
+    const gaps = this.#gaps.map((gap) => ({ ...gap }))
     return {
       watched: this.#watched.count,
       ...(this.#selector !== undefined && { selector: this.#selector }),
@@ -266,23 +248,10 @@ export class MeasuredVms {
         lost: { count: this.#lostAgents, items: [...this.#lost.values()] },
       },
       ...(notWatched !== undefined && { notWatched }),
-      ...(this.#gapCount > 0 && {
-        gaps: { count: this.#gapCount, items: this.#gaps.map((gap) => ({ ...gap })) },
-      }),
+      ...(this.#gapCount > 0 && { gaps: { count: this.#gapCount, items: gaps } }),
     }
   }
 }
 
-const keyOf = ({ metadata: { namespace = '', name } }: VirtualMachineInstance): string =>
-  `${namespace}/${name}`
-
-/** Names a migration that is over. */
-function endOf(state: MigrationState | undefined): string | undefined {
-  if (state === undefined || (!state.completed && !state.failed)) return undefined
-  return state.migrationUid ?? state.endTimestamp
-}
-
-function secondsBetween(from: string | undefined, to: string | undefined): number | undefined {
-  const ms = Date.parse(to ?? '') - Date.parse(from ?? '')
-  return ms >= 0 ? Math.round(ms / 1000) : undefined
-}
+const endOf = (state: MigrationState | undefined): string | undefined =>
+  state?.completed || state?.failed ? (state.migrationUid ?? state.endTimestamp) : undefined

@@ -1,14 +1,14 @@
 import type { Change, Cluster, Where } from '../kube/cluster.ts'
 import { type Clock, ownClock, ticks } from '../kube/clock.ts'
-import { usageError } from '../kube/errors.ts'
+import { messageOf, usageError } from '../kube/errors.ts'
 import { VirtualMachineInstances } from '../kube/kinds/kubevirt-kinds.ts'
 import { type DaemonSet, DaemonSets, type Deployment, Deployments } from '../kube/kinds/workload-kinds.ts'
 import type { Kind, KubeObject } from '../kube/object.ts'
+import type { CommandContext } from '../kube/world.ts'
 import { type Availability, journaled, promiseOf, summaryOf } from './availability.ts'
 import type { RunEvent, RunMeasurement } from '../engine/step.ts'
 import { MeasuredVms } from './measured-vms.ts'
-import { ApiOutages, MeasuredCalls } from './measured-calls.ts'
-import { type Going, inSeconds } from './outage-log.ts'
+import { ApiOutages, type Going, inSeconds, MeasuredCalls } from './outage-log.ts'
 import { type Answered, apiProbes, patience, period, probesOfApi } from './probes.ts'
 
 /** What is measured, and where. */
@@ -19,8 +19,37 @@ export interface MeasureRequest {
   selector?: string | undefined
 }
 
-/** What a measurement works with. */
-export interface MeasureTools {
+/** As commander hands them over. */
+export interface MeasureOptions {
+  measure?: boolean
+  measureNamespace?: string
+  measureSelector?: string
+}
+
+/** Undefined where nothing is to be measured. Throws `usage` for what says something of a measurement that nobody asked for. */
+export function measureRequest(options: MeasureOptions): MeasureRequest | undefined {
+  const { measure = false, measureNamespace: namespace, measureSelector: selector } = options
+  if (measure) return { namespace, selector }
+  const given = Object.entries({ '--measure-namespace': namespace, '--measure-selector': selector })
+    .filter(([, value]) => value !== undefined)
+    .map(([flag]) => flag)
+  if (given.length === 0) return undefined
+  throw usageError('contradiction', `${given.join(', ')} needs --measure: nothing is measured without it`, {
+    remedy: 'add --measure',
+  })
+}
+
+/** A measurement that has not begun; undefined where none was asked for. Throws what `measureRequest` throws. */
+export function measurementOf(
+  { clock, printer }: Pick<CommandContext, 'clock' | 'printer'>,
+  options: MeasureOptions,
+  where: { cluster: Cluster; namespace: string },
+): Measurement | undefined {
+  const request = measureRequest(options)
+  return request && new Measurement({ ...where, clock, request, warn: (line) => printer.warn(line) })
+}
+
+interface MeasureTools {
   cluster: Cluster
   clock: Clock
   /** KubeVirt's own namespace. */
@@ -30,7 +59,6 @@ export interface MeasureTools {
   warn: (line: string) => void
 }
 
-/** What a call failed with that got no answer in time. */
 const late = 'no answer within 2 s'
 
 /**
@@ -41,7 +69,8 @@ export class Measurement implements RunMeasurement {
   readonly #tools: MeasureTools
   readonly #end = new AbortController()
   readonly #vms: MeasuredVms
-  readonly #rolling = new RollingComponents()
+  /** Names of the DaemonSets and Deployments that are rolling. */
+  readonly #rolling = new Set<string>()
   readonly #api = new ApiOutages()
   #measured: readonly MeasuredCalls[] = []
   #step: string | undefined
@@ -54,19 +83,15 @@ export class Measurement implements RunMeasurement {
     this.#vms = new MeasuredVms(tools.request.selector)
   }
 
-  /** As it is stated before it begins. */
   get callsPerMinute(): number {
     return apiProbes.length * (60_000 / period)
   }
 
-  /** Nothing was asked yet. */
   get hasBegun(): boolean {
     return this.#began !== undefined
   }
 
-  /**
-   * Before the first write: what is not taken now is not measured, and said. Throws `usage` where no cluster is behind it.
-   */
+  /** Before the first write: what is not taken now is not measured, and said. Throws `usage` where no cluster is behind it. */
   async begin(): Promise<void> {
     if (this.hasBegun) return
     const { cluster, namespace, request } = this.#tools
@@ -74,9 +99,10 @@ export class Measurement implements RunMeasurement {
     if (ask === undefined) throw usageError('not-measurable', 'a saved cluster cannot be measured')
     await this.#ensureSelects()
     const someVmi = () => this.#vms.someRunning()
-    const probes = probesOfApi({ ask, namespace: request.namespace ?? namespace, someVmi })
     this.#began = this.#ticks
-    this.#measured = probes.map((probe) => new MeasuredCalls(probe))
+    this.#measured = probesOfApi({ ask, namespace: request.namespace ?? namespace, someVmi }).map(
+      (probe) => new MeasuredCalls(probe),
+    )
     this.#watch()
     await this.#tryCreate()
     void this.#heartbeat()
@@ -92,7 +118,6 @@ export class Measurement implements RunMeasurement {
     this.#end.abort(ended)
   }
 
-  /** Of the run beside which it is measured: which step is under way. */
   hear(event: RunEvent): void {
     if (event.kind === 'step-started') this.#step = event.step.id
     else if (event.kind === 'step-done') this.#step = undefined
@@ -137,13 +162,12 @@ export class Measurement implements RunMeasurement {
     return ticks(this.#tools.clock)
   }
 
-  /** Until when it was measured, in ticks. */
   get #now(): number {
     return this.#ended ?? this.#ticks
   }
 
   get #going(): Going {
-    return { rolling: this.#rolling.names, step: this.#step }
+    return { rolling: [...this.#rolling], step: this.#step }
   }
 
   #timeOf(when: number): string {
@@ -166,9 +190,10 @@ export class Measurement implements RunMeasurement {
   /** Throws what the server says of a selector that is none; warns of one that no VMI has. */
   async #ensureSelects(): Promise<void> {
     const { cluster, request, warn } = this.#tools
-    if (request.selector === undefined) return
-    const found = await cluster.reader.list(VirtualMachineInstances, { labels: request.selector })
-    if (found.length === 0) warn(`No running VM has the labels ${request.selector}: no VM is watched yet.`)
+    const { selector: labels } = request
+    if (labels === undefined) return
+    const found = await cluster.reader.list(VirtualMachineInstances, { labels })
+    if (found.length === 0) warn(`No running VM has the labels ${labels}: no VM is watched yet.`)
   }
 
   /** One call, with an end. Never rejects. */
@@ -256,12 +281,21 @@ export class Measurement implements RunMeasurement {
     this.#follow(VirtualMachineInstances, { labels: request.selector }, (change) =>
       this.#vms.take(change, clock.now().toISOString()),
     )
-    this.#follow(DaemonSets, { namespace }, (change) => {
-      this.#rolling.takeDaemonSet(change)
-      this.#noteGoing()
-    })
-    this.#follow(Deployments, { namespace }, (change) => {
-      this.#rolling.takeDeployment(change)
+    this.#followRolls(DaemonSets, namespace, isDaemonSetRolling)
+    this.#followRolls(Deployments, namespace, isDeploymentRolling)
+  }
+
+  #followRolls<T extends KubeObject>(
+    kind: Kind<T>,
+    namespace: string,
+    isRolling: (object: T) => boolean,
+  ): void {
+    this.#follow(kind, { namespace }, (change) => {
+      if (change.type !== 'synced' && change.type !== 'lost') {
+        const { name } = change.object.metadata
+        if (change.type !== 'deleted' && isRolling(change.object)) this.#rolling.add(name)
+        else this.#rolling.delete(name)
+      }
       this.#noteGoing()
     })
   }
@@ -274,8 +308,7 @@ export class Measurement implements RunMeasurement {
         try {
           for await (const change of reader.watch(kind, where, signal)) take(change)
         } catch (error) {
-          if (!signal.aborted)
-            take({ type: 'lost', why: error instanceof Error ? error.message : String(error) })
+          if (!signal.aborted) take({ type: 'lost', why: messageOf(error) })
         }
       while (await this.#sleepUntil(this.#ticks + rewatchAfter))
     })()
@@ -287,38 +320,15 @@ const ended = new Error('the measurement has ended')
 /** A watch that ended by itself, or was refused, is begun anew, ms. */
 const rewatchAfter = 30_000
 
-/** Which DaemonSets and Deployments of a namespace are rolling, from their changes. */
-class RollingComponents {
-  readonly #rolling = new Set<string>()
+function isDaemonSetRolling({ metadata, status = {} }: DaemonSet): boolean {
+  const { desiredNumberScheduled: wanted = 0, updatedNumberScheduled = 0, numberReady = 0 } = status
+  const isWhole = updatedNumberScheduled >= wanted && numberReady >= wanted
+  return status.observedGeneration !== metadata.generation || !isWhole
+}
 
-  get names(): readonly string[] {
-    return [...this.#rolling]
-  }
-
-  takeDaemonSet(change: Change<DaemonSet>): void {
-    this.#take(change, ({ metadata, status = {} }) => {
-      const { desiredNumberScheduled: wanted = 0, updatedNumberScheduled = 0, numberReady = 0 } = status
-      return (
-        status.observedGeneration !== metadata.generation ||
-        updatedNumberScheduled < wanted ||
-        numberReady < wanted
-      )
-    })
-  }
-
-  takeDeployment(change: Change<Deployment>): void {
-    this.#take(change, ({ metadata, spec, status = {} }) => {
-      const { replicas = 0, updatedReplicas = 0, readyReplicas = 0 } = status
-      const wanted = spec?.replicas ?? 1
-      const isWhole = updatedReplicas >= wanted && readyReplicas >= wanted && replicas <= wanted
-      return status.observedGeneration !== metadata.generation || !isWhole
-    })
-  }
-
-  #take<T extends DaemonSet | Deployment>(change: Change<T>, isRolling: (object: T) => boolean): void {
-    if (change.type === 'synced' || change.type === 'lost') return
-    const { name } = change.object.metadata
-    if (change.type !== 'deleted' && isRolling(change.object)) this.#rolling.add(name)
-    else this.#rolling.delete(name)
-  }
+function isDeploymentRolling({ metadata, spec, status = {} }: Deployment): boolean {
+  const { replicas = 0, updatedReplicas = 0, readyReplicas = 0 } = status
+  const wanted = spec?.replicas ?? 1
+  const isWhole = updatedReplicas >= wanted && readyReplicas >= wanted && replicas <= wanted
+  return status.observedGeneration !== metadata.generation || !isWhole
 }

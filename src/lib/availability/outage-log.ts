@@ -1,3 +1,7 @@
+import { filled } from '../kube/known.ts'
+import type { MeasuredProbe } from './availability.ts'
+import { type Answered, outcomeOf, type Probe, type ProbeName } from './probes.ts'
+
 /** A time in which a probe got no answer. */
 export interface Outage {
   /** RFC 3339. */
@@ -7,9 +11,7 @@ export interface Outage {
   seconds: number
   /** What the first call that failed was told. */
   why: string
-  /** Components that were rolling meanwhile. */
   rolling?: readonly string[]
-  /** Steps of the run that were under way meanwhile. */
   steps?: readonly string[]
 }
 
@@ -17,7 +19,6 @@ export interface Outage {
 export interface OutageFigures {
   unavailableSeconds: number
   longestSeconds: number
-  /** How many there were. */
   count: number
   /** In their order; of many the longest. */
   outages: readonly Outage[]
@@ -29,16 +30,13 @@ export interface Going {
   step?: string | undefined
 }
 
-/** In ticks, until it is told. */
-interface OpenOutage {
+interface LoggedOutage {
   begin: number
+  /** Absent: it lasts. */
+  end?: number
   why: string
   rolling: Set<string>
   steps: Set<string>
-}
-
-interface ClosedOutage extends OpenOutage {
-  end: number
 }
 
 /** Outages that are kept one by one; of more the longest stay, and the sums count all. */
@@ -50,8 +48,8 @@ const longestWhy = 500
 
 /** The outages of one probe. However many there are, it takes the same room. Times go in as ticks, ms. */
 export class OutageLog {
-  readonly #closed: ClosedOutage[] = []
-  #open: OpenOutage | undefined
+  readonly #closed: (LoggedOutage & { end: number })[] = []
+  #open: LoggedOutage | undefined
   #count = 0
   #closedMs = 0
   #longestMs = 0
@@ -69,14 +67,12 @@ export class OutageLog {
     this.note(going)
   }
 
-  /** What goes on while it is down. */
   note({ rolling, step }: Going): void {
     if (this.#open === undefined) return
     for (const name of rolling) addTo(this.#open.rolling, name)
     if (step !== undefined) addTo(this.#open.steps, step)
   }
 
-  /** It answers again since `end`. */
   up(end: number): void {
     const open = this.#open
     if (open === undefined) return
@@ -85,7 +81,9 @@ export class OutageLog {
     this.#closedMs += ms
     this.#longestMs = Math.max(this.#longestMs, ms)
     this.#closed.push({ ...open, end: open.begin + ms })
-    if (this.#closed.length > keptAtMost) this.#closed.splice(shortestOf(this.#closed), 1)
+    if (this.#closed.length <= keptAtMost) return
+    const lengths = this.#closed.map((outage) => outage.end - outage.begin)
+    this.#closed.splice(lengths.indexOf(Math.min(...lengths)), 1)
   }
 
   /** All of it until `now`. */
@@ -95,36 +93,21 @@ export class OutageLog {
 
   /** All of it until `now`; `at` makes a time of ticks. */
   figures(now: number, at: (ticks: number) => string): OutageFigures {
+    const openMs = this.#open === undefined ? 0 : now - this.#open.begin
+    const shown = ({ begin, end, why, rolling, steps }: LoggedOutage): Outage => ({
+      begin: at(begin),
+      seconds: inSeconds((end ?? now) - begin),
+      why,
+      ...(rolling.size > 0 && { rolling: [...rolling].toSorted() }),
+      ...(steps.size > 0 && { steps: [...steps] }),
+      ...filled({ end: end === undefined ? undefined : at(end) }),
+    })
     return {
       unavailableSeconds: inSeconds(this.unavailableMs(now)),
-      longestSeconds: inSeconds(
-        Math.max(this.#longestMs, this.#open === undefined ? 0 : now - this.#open.begin),
-      ),
+      longestSeconds: inSeconds(Math.max(this.#longestMs, openMs)),
       count: this.#count,
-      outages: this.#outages(now, at),
+      outages: [...this.#closed, ...(this.#open ? [this.#open] : [])].map(shown),
     }
-  }
-
-  #outages(now: number, at: (ticks: number) => string): readonly Outage[] {
-    const closed = this.#closed.map((outage) => ({
-      ...toldOutage(outage, outage.end - outage.begin, at),
-      end: at(outage.end),
-    }))
-    return this.#open === undefined ? closed : [...closed, toldOutage(this.#open, now - this.#open.begin, at)]
-  }
-}
-
-function toldOutage(
-  { begin, why, rolling, steps }: OpenOutage,
-  ms: number,
-  at: (ticks: number) => string,
-): Outage {
-  return {
-    begin: at(begin),
-    seconds: inSeconds(ms),
-    why,
-    ...(rolling.size > 0 && { rolling: [...rolling].toSorted() }),
-    ...(steps.size > 0 && { steps: [...steps] }),
   }
 }
 
@@ -135,7 +118,66 @@ function addTo(names: Set<string>, name: string): void {
   if (names.size < namesAtMost) names.add(name)
 }
 
-function shortestOf(outages: readonly ClosedOutage[]): number {
-  const lengths = outages.map(({ begin, end }) => end - begin)
-  return lengths.indexOf(Math.min(...lengths))
+/** A probe, and what came of its calls. */
+export class MeasuredCalls {
+  readonly probe: Probe
+  readonly log = new OutageLog()
+  calls = 0
+  #ended: { at: number; why: string } | undefined
+
+  constructor(probe: Probe) {
+    this.probe = probe
+  }
+
+  get hasEnded(): boolean {
+    return this.#ended !== undefined
+  }
+
+  /** Asks once. Never rejects. */
+  async call(): Promise<Answered> {
+    this.calls++
+    try {
+      await this.probe.ask()
+      return { is: 'answered' }
+    } catch (error) {
+      return outcomeOf(error)
+    }
+  }
+
+  /** It is not asked any more. `at` in ticks. */
+  endWith(at: number, why: string): void {
+    this.#ended ??= { at, why }
+  }
+
+  report(now: number, at: (ticks: number) => string): MeasuredProbe {
+    const { name: probe, what } = this.probe
+    return {
+      probe,
+      what,
+      calls: this.calls,
+      ...this.log.figures(now, at),
+      ...(this.#ended && { ended: { at: at(this.#ended.at), why: this.#ended.why } }),
+    }
+  }
+}
+
+/** The API as a whole: it is down from the first call that failed until every probe that was down answers again. */
+export class ApiOutages {
+  readonly log = new OutageLog()
+  readonly #down = new Set<ProbeName>()
+  #upAt = 0
+
+  /** `sent` in ticks: when the call that failed was sent. */
+  down(probe: ProbeName, sent: number, why: string, going: Going): void {
+    // A call that was under way when the API came back is of the outage before.
+    if (this.#down.size === 0 || this.log.isDown)
+      this.log.down(Math.max(sent, this.#upAt), `${probe}: ${why}`, going)
+    this.#down.add(probe)
+  }
+
+  up(probe: ProbeName, at: number): void {
+    if (!this.#down.delete(probe) || this.#down.size > 0) return
+    this.log.up(at)
+    this.#upAt = at
+  }
 }

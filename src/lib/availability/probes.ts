@@ -1,6 +1,6 @@
 import type { SingleAsk } from '../kube/cluster.ts'
 import { VirtualMachineInstances, VirtualMachines } from '../kube/kinds/kubevirt-kinds.ts'
-import { ApiError, exitCode, KvupError } from '../kube/errors.ts'
+import { ApiError, exitCode, KvupError, messageOf } from '../kube/errors.ts'
 
 /** The questions to the API, in the order in which they are told. `api` is down while any of them is. */
 export const apiProbes = ['create', 'list', 'get', 'subresource', 'discovery'] as const
@@ -18,7 +18,6 @@ export type Answered =
 /** Something that is asked once a second. */
 export interface Probe {
   name: ProbeName
-  /** What is asked, for people. */
   what: string
   /** Rejects where it got no answer, or a bad one. */
   ask(): Promise<unknown>
@@ -34,9 +33,7 @@ const group = 'subresources.kubevirt.io/v1'
 
 interface Asked {
   ask: SingleAsk
-  /** Where a VM is created as a dry run. */
   namespace: string
-  /** A VMI that runs, if there is one. */
   someVmi: () => { namespace: string; name: string } | undefined
 }
 
@@ -86,7 +83,7 @@ const vmIn = (namespace: string) => ({
 
 /** Transport errors, time-outs, 5xx and 429 (the server has no room for it) are no answer. Every other 4xx is one, and what kvup itself could not do says nothing of the cluster. */
 export function outcomeOf(error: unknown): Answered {
-  const why = error instanceof Error ? error.message : String(error)
+  const why = messageOf(error)
   if (!(error instanceof KvupError)) return { is: 'refused', why }
   const { status } = error instanceof ApiError ? error : { status: 0 }
   if (status === 429) return { is: 'unavailable', why }

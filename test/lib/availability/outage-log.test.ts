@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { OutageLog } from '../../../src/lib/availability/outage-log.ts'
-import { ApiOutages } from '../../../src/lib/availability/measured-calls.ts'
+import { ApiOutages, OutageLog } from '../../../src/lib/availability/outage-log.ts'
 
 const at = (ticks: number) => `t${ticks}`
 const quiet = { rolling: [] }

@@ -1,4 +1,4 @@
-import type { MeasureOptions } from '../../availability/measure-request.ts'
+import type { MeasureOptions } from '../../availability/measurement.ts'
 import type { Method } from '../../releases/hop-findings.ts'
 import { parseRegistry } from '../../manifests/image-registry.ts'
 import { ensureOneMinorApart } from '../../releases/release-path.ts'

@@ -1,4 +1,4 @@
-import type { MeasureOptions } from '../../availability/measure-request.ts'
+import type { MeasureOptions } from '../../availability/measurement.ts'
 import type { HopFinding } from '../../releases/hop-findings.ts'
 import type { UpdatedVm, UpdateTotals, UpdateWanted } from './update-run.ts'
 import { updateName } from './update-procedure.ts'
