@@ -1,4 +1,4 @@
-import { type ConfigMap, ConfigMaps, type Namespace, Namespaces } from '../kube/kinds/core-kinds.ts'
+import { type ConfigMap, ConfigMaps, Namespaces } from '../kube/kinds/core-kinds.ts'
 import {
   ClusterRoleBindings,
   type Role,
@@ -8,10 +8,11 @@ import {
   type ServiceAccount,
   ServiceAccounts,
 } from '../kube/kinds/extension-kinds.ts'
-import { type Job, Jobs, type JobSpec, type PodSpec, type PodTemplate } from '../kube/kinds/workload-kinds.ts'
+import { type Job, Jobs, type PodTemplate } from '../kube/kinds/workload-kinds.ts'
 import { retriedCodes } from '../kube/errors.ts'
 import type { Kind, KubeObject } from '../kube/object.ts'
 import { packedWord, type PackedFile } from './packed-files.ts'
+import template from './job-template.json' with { type: 'json' }
 
 /** What the namespace is called that is made for a Job, in front of its suffix. */
 export const jobNamespace = 'kvup-run'
@@ -33,36 +34,38 @@ export interface JobRequest extends JobPlace {
   roles: readonly Role[]
 }
 
-const managedBy = 'app.kubernetes.io/managed-by'
-/** The Job that an object belongs to. */
 const jobLabel = 'kvup.io/job'
 
 /** What finds all objects of a Job in any namespace, and nothing of anybody else's: its name ends with the suffix. */
 export const jobSelector = ({ name }: JobPlace): string => `${jobLabel}=${name}`
 
-const labelsOf = ({ name }: JobPlace) => ({ [managedBy]: 'kvup', [jobLabel]: name })
+const labelsOf = ({ name }: JobPlace) => ({ 'app.kubernetes.io/managed-by': 'kvup', [jobLabel]: name })
 
 /** What its roles and bindings are called, in every namespace and without one: no role of `kvup rbac` has such a name. */
 const grantName = ({ name }: JobPlace): string => `kvup-job:${name}`
 
 /** All that a cluster needs to run a line itself, in the order in which it is created. Pure. */
 export function jobObjects(request: JobRequest): KubeObject[] {
+  const { name, namespace, line, files } = request
+  const labels = { ...labelsOf(request), ...template.namespaceLabels }
+  const account = { automountServiceAccountToken: false }
+  // Two files of one content are one ConfigMap.
+  const distinct = [...new Map(files.map((file) => [file.sha256, file])).values()]
+  const metadata = { ...named(request), annotations: { 'kvup.io/line': line.join(' ') } }
   return [
-    namespaceOf(request),
-    accountOf(request),
+    object(Namespaces, { name: namespace, labels }, {}),
+    object<ServiceAccount>(ServiceAccounts, named(request, name), account),
     ...grantsOf(request),
-    ...distinct(request).map((file) => configMapOf(request, file)),
-    jobOf(request),
+    ...distinct.map((file) => configMapOf(request, file)),
+    object<Job>(Jobs, metadata, { spec: jobSpec(request, distinct) }),
   ]
 }
 
-function object<T extends KubeObject>(
-  kind: Kind<T>,
+const object = <T extends KubeObject>(
+  { apiVersion, kind }: Kind<T>,
   metadata: T['metadata'],
   rest: Omit<T, keyof KubeObject>,
-): T {
-  return { apiVersion: kind.apiVersion, kind: kind.kind, metadata, ...rest } as T
-}
+): T => ({ apiVersion, kind, metadata, ...rest }) as T
 
 const named = (place: JobPlace, name = place.name) => ({
   name,
@@ -70,191 +73,95 @@ const named = (place: JobPlace, name = place.name) => ({
   labels: labelsOf(place),
 })
 
-function namespaceOf(place: JobPlace): Namespace {
-  const labels = {
-    ...labelsOf(place),
-    'pod-security.kubernetes.io/enforce': 'restricted',
-    'pod-security.kubernetes.io/warn': 'restricted',
-  }
-  return object(Namespaces, { name: place.namespace, labels }, {})
-}
-
-function accountOf(place: JobPlace): ServiceAccount {
-  return object(ServiceAccounts, named(place), { automountServiceAccountToken: false })
-}
-
-/** A pod that takes over asks whether the one before it has ended; these pods are all that it may read here. */
-const podsRole = (place: JobPlace): Role =>
-  object(Roles, named(place, grantName(place)), {
-    rules: [{ apiGroups: [''], resources: ['pods'], verbs: ['get'] }],
-  })
-
 function grantsOf(request: JobRequest): KubeObject[] {
   const roles = request.roles
     .filter(({ rules = [] }) => rules.length > 0)
     .map((role) => ownRole(role, request))
-  return [...roles, podsRole(request)].flatMap((role) => [role, bindingOf(role, request)])
-}
-
-function ownRole(role: Role, request: JobRequest): Role {
-  const { labels, ...rest } = role.metadata
-  const metadata = { ...rest, name: nameOfGrant(role, request), labels: { ...labels, ...labelsOf(request) } }
-  return { ...role, metadata }
+  // A pod that takes over asks whether the one before it has ended; these pods are all that it may read here.
+  const rules = [{ apiGroups: [''], resources: ['pods'], verbs: ['get'] }]
+  const ofPods = object<Role>(Roles, named(request, grantName(request)), { rules })
+  return [...roles, ofPods].flatMap((role) => [role, bindingOf(role, request)])
 }
 
 /** Two Roles in one namespace are told apart as `kvup rbac` does it. */
-const nameOfGrant = ({ metadata }: Role, request: JobRequest): string =>
-  metadata.name.endsWith('-catalog') ? `${grantName(request)}:catalog` : grantName(request)
+function ownRole(role: Role, request: JobRequest): Role {
+  const name = `${grantName(request)}${role.metadata.name.endsWith('-catalog') ? ':catalog' : ''}`
+  const { labels, ...rest } = role.metadata
+  return { ...role, metadata: { ...rest, name, labels: { ...labels, ...labelsOf(request) } } }
+}
 
-function bindingOf({ kind, metadata }: Role, place: JobPlace): RoleBinding {
+function bindingOf({ kind, metadata }: Role, { name, namespace }: JobPlace): RoleBinding {
   const of = metadata.namespace === undefined ? ClusterRoleBindings : RoleBindings
   return object<RoleBinding>(of, metadata, {
     roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind, name: metadata.name },
-    subjects: [{ kind: 'ServiceAccount', name: place.name, namespace: place.namespace }],
+    subjects: [{ kind: 'ServiceAccount', name, namespace }],
   })
 }
 
 /** Its name has what is in it: another plan is another ConfigMap, for this one never changes. */
 const configMapName = ({ name }: JobPlace, { sha256 }: PackedFile): string => `${name}-${sha256.slice(0, 12)}`
 
-/** Two files of one content are one ConfigMap. */
-const distinct = ({ files }: JobRequest): readonly PackedFile[] => [
-  ...new Map(files.map((file) => [file.sha256, file])).values(),
-]
-
 function configMapOf(place: JobPlace, file: PackedFile): ConfigMap {
   const metadata = { ...named(place, configMapName(place, file)), annotations: { 'kvup.io/file': file.path } }
   return object(ConfigMaps, metadata, { immutable: true, binaryData: { [file.sha256]: file.gzip } })
 }
 
-function jobOf(request: JobRequest): Job {
-  const annotations = { 'kvup.io/line': request.line.join(' ') }
-  return object(Jobs, { ...named(request), annotations }, { spec: jobSpec(request) })
-}
-
-function jobSpec(request: JobRequest): JobSpec {
+/** Its log can be read for a week; the rights stay until somebody deletes them. A pod that is still ending has the lock: the next one begins when it is gone. */
+function jobSpec(request: JobRequest, files: readonly PackedFile[]): NonNullable<Job['spec']> {
+  const retried = { operator: 'NotIn', values: [...retriedCodes] }
   return {
-    completions: 1,
-    parallelism: 1,
-    backoffLimit: 6,
-    // A week to read its log; the rights stay until somebody deletes them.
-    ttlSecondsAfterFinished: 604_800,
-    // A pod that is still ending has the lock: the next one begins when it is gone.
-    podReplacementPolicy: 'Failed',
-    podFailurePolicy: {
-      rules: [
-        { action: 'Ignore', onPodConditions: [{ type: 'DisruptionTarget', status: 'True' }] },
-        { action: 'FailJob', onExitCodes: { operator: 'NotIn', values: [...retriedCodes] } },
-      ],
-    },
-    template: podTemplate(request),
-  }
+    ...template.job,
+    podFailurePolicy: { rules: [template.disruptions, { action: 'FailJob', onExitCodes: retried }] },
+    template: podTemplate(request, files),
+  } as NonNullable<Job['spec']>
 }
 
-const work = '/work'
-const home = '/home/kvup'
-const packed = '/packed'
-const token = '/var/run/secrets/kubernetes.io/serviceaccount'
-
-function podTemplate(request: JobRequest): PodTemplate {
-  const mounts = [
-    { name: 'work', mountPath: work },
-    { name: 'home', mountPath: home },
-    { name: 'tmp', mountPath: '/tmp' },
-  ]
-  const shared = {
-    image: request.image,
-    imagePullPolicy: 'IfNotPresent',
-    workingDir: work,
-    resources: {
-      requests: { cpu: '100m', memory: '256Mi' },
-      limits: { cpu: '1', memory: '1Gi' },
-    },
-    securityContext: {
-      allowPrivilegeEscalation: false,
-      capabilities: { drop: ['ALL'] },
-      readOnlyRootFilesystem: true,
-      runAsNonRoot: true,
-    },
-  }
-  const spec: PodSpec = {
+/**
+ * No user and no group is named: the image has one, and OpenShift's restricted-v2 chooses its own. The token is mounted as the kubelet does it, but for an hour: kvup reads it again when
+ * it was renewed. By the identity of its pod the cluster knows who holds the lock.
+ */
+function podTemplate(request: JobRequest, files: readonly PackedFile[]): PodTemplate {
+  const { container, environment, identity, mounts, filesMount, tokenMount, unpack } = template
+  const { image, line } = request
+  const hasFiles = files.length > 0
+  const spec = {
     serviceAccountName: request.name,
-    automountServiceAccountToken: false,
-    enableServiceLinks: false,
-    restartPolicy: 'Never',
-    terminationGracePeriodSeconds: 30,
-    // No user and no group is named: the image has one, and OpenShift's restricted-v2 chooses its own.
-    securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
-    ...(request.files.length > 0 && {
+    ...template.pod,
+    ...(hasFiles && {
       initContainers: [
         {
           name: 'files',
-          ...shared,
-          args: ['__unpack', '--from', packed, '--into', work, ...request.files.map(packedWord)],
+          image,
+          ...container,
+          args: [...unpack, ...request.files.map(packedWord)],
           env: environment,
-          volumeMounts: [...mounts, { name: 'files', mountPath: packed, readOnly: true }],
+          volumeMounts: [...mounts, filesMount],
         },
       ],
     }),
     containers: [
       {
         name: 'kvup',
-        ...shared,
-        args: [...request.line],
-        env: [...environment, ...podIdentity],
-        volumeMounts: [...mounts, { name: 'token', mountPath: token, readOnly: true }],
+        image,
+        ...container,
+        args: [...line],
+        env: [...environment, ...identity],
+        volumeMounts: [...mounts, tokenMount],
       },
     ],
-    volumes: [
-      { name: 'work', emptyDir: {} },
-      { name: 'home', emptyDir: {} },
-      { name: 'tmp', emptyDir: {} },
-      tokenVolume,
-      ...(request.files.length > 0 ? [filesVolume(request)] : []),
-    ],
+    volumes: [...template.volumes, ...(hasFiles ? [filesVolume(request, files)] : [])],
   }
   return { metadata: { labels: labelsOf(request) }, spec }
 }
 
-const environment = [
-  { name: 'HOME', value: home },
-  { name: 'TMPDIR', value: '/tmp' },
-]
-
-const fieldOf = (name: string, fieldPath: string) => ({
-  name,
-  valueFrom: { fieldRef: { apiVersion: 'v1', fieldPath } },
-})
-
-/** Who holds the lock, as the cluster knows it. */
-const podIdentity = [
-  fieldOf('POD_NAME', 'metadata.name'),
-  fieldOf('POD_NAMESPACE', 'metadata.namespace'),
-  fieldOf('POD_UID', 'metadata.uid'),
-]
-
-/** As the kubelet mounts it by itself, but for an hour: kvup reads it again when it was renewed. */
-const tokenVolume = {
-  name: 'token',
+const filesVolume = (request: JobRequest, files: readonly PackedFile[]) => ({
+  name: 'files',
   projected: {
-    sources: [
-      { serviceAccountToken: { path: 'token', expirationSeconds: 3600 } },
-      { configMap: { name: 'kube-root-ca.crt', items: [{ key: 'ca.crt', path: 'ca.crt' }] } },
-      {
-        downwardAPI: {
-          items: [{ path: 'namespace', fieldRef: { apiVersion: 'v1', fieldPath: 'metadata.namespace' } }],
-        },
+    sources: files.map((file) => ({
+      configMap: {
+        name: configMapName(request, file),
+        items: [{ key: file.sha256, path: file.sha256 }],
       },
-    ],
+    })),
   },
-}
-
-function filesVolume(request: JobRequest) {
-  const sources = distinct(request).map((file) => ({
-    configMap: {
-      name: configMapName(request, file),
-      items: [{ key: file.sha256, path: file.sha256 }],
-    },
-  }))
-  return { name: 'files', projected: { sources } }
-}
+})

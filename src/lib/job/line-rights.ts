@@ -3,7 +3,6 @@ import { eusReads, type Right, rightsOf, type RoleName } from '../upgrade/role-r
 /** What a line does that needs a right which others of its role do not use. */
 export interface LineUse {
   role: RoleName
-  /** `--migrations cancel`. */
   cancelsMigrations: boolean
   /** It waits until VMs are updated: at its end, or between the steps of a path. */
   waitsForVms: boolean
@@ -11,9 +10,7 @@ export interface LineUse {
 
 /** A right of the role that this line does not get. */
 export interface LeftOutRight {
-  /** `delete virtualmachineinstancemigrations.kubevirt.io`. */
   right: string
-  /** The case that needs it. */
   why: string
 }
 
@@ -28,7 +25,6 @@ export function lineRights(use: LineUse): { rights: readonly Right[]; leftOut: r
   }
 }
 
-/** Undefined for one that it may use. */
 function whyUnused(right: Right, use: LineUse): string | undefined {
   const { resources, verbs, scope, names } = right
   if (right.onlyProbes) return 'only kvup check --probe-images tries images'
