@@ -1,4 +1,4 @@
-import { type Kind, type KubeObject, type Metadata, lastApplied, withoutKeys } from '../kube/object.ts'
+import { type Kind, type KubeObject, lastApplied, withoutKeys } from '../kube/object.ts'
 import type { Ref } from '../kube/cluster.ts'
 import { type FieldChange, fieldChanges, type Leaf, leavesOf, schemaChange } from '../kube/field-changes.ts'
 import { isNote } from './overrides.ts'
@@ -21,14 +21,16 @@ export interface DryRunChange {
    * takes over what kubectl applied, the fields that go for it are worked out by kvup either way: a dry run keeps no takeover.
    */
   by: 'server' | 'client'
-  /** The subresource that is called: `restart`. */
   call?: string
 }
 
 /** How the object is named in a change. */
-export function namedIn({ apiVersion, kind }: Kind, { namespace, name }: Ref): DryRunChange['object'] {
-  return { apiVersion, kind, ...(namespace !== undefined && { namespace }), name }
-}
+export const namedIn = ({ apiVersion, kind }: Kind, { namespace, name }: Ref): DryRunChange['object'] => ({
+  apiVersion,
+  kind,
+  ...(namespace !== undefined && { namespace }),
+  name,
+})
 
 /**
  * Every field that differs, but for what only the server keeps. The schemas of a CustomResourceDefinition are counted instead:
@@ -55,17 +57,10 @@ function isFilled({ path, from, to }: FieldChange, changes: readonly FieldChange
   return changes.some((other) => other.path.startsWith(`${path}.`) || other.path.startsWith(`${path}[`))
 }
 
-function isEmpty(leaf: Leaf | undefined): boolean {
-  return typeof leaf === 'object' && leaf !== null && Object.keys(leaf).length === 0
-}
+const isEmpty = (leaf: Leaf | undefined): boolean =>
+  typeof leaf === 'object' && leaf !== null && Object.keys(leaf).length === 0
 
-const kept: ReadonlySet<string> = new Set<keyof Metadata>([
-  'managedFields',
-  'resourceVersion',
-  'generation',
-  'uid',
-  'creationTimestamp',
-])
+const kept = new Set(['managedFields', 'resourceVersion', 'generation', 'uid', 'creationTimestamp'])
 
 /** The note of a saved value is told as what the step keeps. */
 function written(object: KubeObject & { status?: unknown }, withStatus: boolean): object {
@@ -93,16 +88,12 @@ function versionSchemas(
   })
 }
 
-/** The object without them, if it is a CustomResourceDefinition. */
 function withoutSchemas<T extends KubeObject>(object: T): T {
   if (!isDefinition(object) || object.spec?.versions === undefined) return object
-  const versions = object.spec.versions.map(withoutSchema)
+  const versions = object.spec.versions.map(
+    (version) => withoutKeys(version, (key) => key === 'schema') as unknown as { name: string },
+  )
   return { ...object, spec: { ...object.spec, versions } }
-}
-
-function withoutSchema(version: object): { name: string } {
-  const { schema: _, ...rest } = version as { name: string; schema?: unknown }
-  return rest
 }
 
 function schemas(object: KubeObject | undefined): ReadonlyMap<string, unknown> {
@@ -110,9 +101,8 @@ function schemas(object: KubeObject | undefined): ReadonlyMap<string, unknown> {
   return new Map(object.spec?.versions?.map(({ name, schema }) => [name, schema]))
 }
 
-function isDefinition(object: KubeObject): object is CustomResourceDefinition {
-  return object.kind === CustomResourceDefinitions.kind
-}
+const isDefinition = (object: KubeObject): object is CustomResourceDefinition =>
+  object.kind === CustomResourceDefinitions.kind
 
 /** One change per right, `rules[patch pods]`: by their place a rule that is new in between would change all behind it. */
 function roleRights(before: KubeObject | undefined, after: KubeObject | undefined): readonly FieldChange[] {
@@ -123,15 +113,10 @@ function roleRights(before: KubeObject | undefined, after: KubeObject | undefine
   ]
 }
 
-/** The object without its rules, if it is a role. */
-function withoutRules<T extends KubeObject>(object: T): T {
-  if (!isRole(object)) return object
-  const { rules: _, ...rest } = object
-  return rest as T
-}
+const withoutRules = <T extends KubeObject>(object: T): T =>
+  isRole(object) ? (withoutKeys(object, (key) => key === 'rules') as unknown as T) : object
 
-function rightsOf(object: KubeObject | undefined): ReadonlySet<string> {
-  return object !== undefined && isRole(object) ? rightsIn(object) : new Set()
-}
+const rightsOf = (object: KubeObject | undefined): ReadonlySet<string> =>
+  object !== undefined && isRole(object) ? rightsIn(object) : new Set()
 
 const isRole = (object: KubeObject): object is Role => object.kind === 'Role' || object.kind === 'ClusterRole'

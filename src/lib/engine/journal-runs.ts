@@ -1,3 +1,4 @@
+import { filled } from '../kube/known.ts'
 import type { Entry, JournaledAvailability, RehearsalComparison } from './journal.ts'
 
 type What = Entry['what']
@@ -10,17 +11,15 @@ export const finished: ReadonlySet<What> = new Set<What>(['finished'])
 export const ends: ReadonlySet<What> = new Set<What>([...finished, ...cutShort])
 
 /** The journal shows a change of a run of this procedure, and behind it none of these ends: with `ends` a run that is at work or was killed. */
-export function isUnderWay(entries: readonly Entry[], procedure: string, ended: ReadonlySet<What>): boolean {
-  return hasChanged(
+export const isUnderWay = (entries: readonly Entry[], procedure: string, ended: ReadonlySet<What>): boolean =>
+  hasChanged(
     entries.filter((entry) => entry.procedure === procedure),
     ({ what }) => ended.has(what),
   )
-}
 
 /** They show a change, and none of these ends behind it. */
-export function hasChanged(own: readonly Entry[], isEnd: (entry: Entry) => boolean): boolean {
-  return own.slice(own.findLastIndex(isEnd) + 1).some(({ what }) => what === 'intends' || what === 'applied')
-}
+export const hasChanged = (own: readonly Entry[], isEnd: (entry: Entry) => boolean): boolean =>
+  own.slice(own.findLastIndex(isEnd) + 1).some(({ what }) => what === 'intends' || what === 'applied')
 
 /** A run as the journal tells it: what anybody who may write its ConfigMap can have written. Evidence, never an order. */
 export interface JournalRun {
@@ -52,31 +51,23 @@ export interface JournalRun {
   step?: string
   ended?: string
   tookMs?: number
-  /** It continues what this run left. */
   continues?: number
-  /** The run that continued this one. */
   continuedBy?: number
   accepted: readonly TakenRisk[]
-  /** What was measured beside it. */
   availability?: JournaledAvailability
-  /** Ids of what stood against it, or was warned of. */
   findings?: readonly string[]
-  /** What was rehearsed, and what came true of it. */
   rehearsal?: RehearsalComparison
 }
 
 /** A risk that somebody took: by whom, as the API server and as the machine know him. */
 export interface TakenRisk {
-  /** Of the finding. */
   id: string
   reason?: string
   /** user@host. */
   by: string
-  /** Who the API server took kvup for. */
   user?: string
 }
 
-/** The entries of one run, under its number. */
 interface Numbered {
   run: number
   entries: readonly Entry[]
@@ -104,11 +95,10 @@ const isAfter = (run: number | undefined, before: number): run is number =>
   run !== undefined && Number.isSafeInteger(run) && run > before && run <= mostRuns
 
 /** The same entries and one more, all with the numbers of their runs: numbers stay when the oldest entries go. */
-export function withNumber(entries: readonly Entry[], entry: Entry): readonly Entry[] {
-  return entriesByRun([...entries, entry]).flatMap(({ run, entries: own }) =>
+export const withNumber = (entries: readonly Entry[], entry: Entry): readonly Entry[] =>
+  entriesByRun([...entries, entry]).flatMap(({ run, entries: own }) =>
     own.map((one) => (one.run === run ? one : { ...one, run })),
   )
-}
 
 /** Of a run that is over and long ago these stay longest: who, when, which risks, what was changed for a time, how it ended. */
 const headlines: ReadonlySet<Entry['what']> = new Set([
@@ -148,9 +138,7 @@ const withoutKeptIntents = (own: readonly Entry[]): readonly Entry[] =>
 const headlinesOnly = (own: readonly Entry[]): readonly Entry[] =>
   own.filter(({ what }) => headlines.has(what))
 
-/** What is known beside the journal. */
 interface Beside {
-  /** Who has the lock now. */
   running?: { since?: string; gone?: unknown } | undefined
   /** Spans of a run that goes on count to here. */
   asOf: string
@@ -158,32 +146,28 @@ interface Beside {
 
 /** What became of each run, the oldest first. Pure. */
 export function journalRuns(entries: readonly Entry[], beside: Beside): readonly JournalRun[] {
-  const told: JournalRun[] = []
+  const runs: JournalRun[] = []
   const parts = entriesByRun(entries)
   for (const [index, part] of parts.entries()) {
     const [first] = part.entries
     if (first === undefined) continue
-    const continued = leftUnfinished(told, first.procedure)
-    const isLast = index === parts.length - 1
-    told.push(toldRun(part, first, { ...beside, continued, isLast }))
+    const continued = leftUnfinished(runs, first.procedure)
+    const run = runOf(part, first, { ...beside, continued, isLast: index === parts.length - 1 })
+    if (continued !== undefined) continued.continuedBy = run.run
+    runs.push(run)
   }
-  const continuedBy = new Map(told.flatMap(({ run, continues }) => (continues ? [[continues, run]] : [])))
-  for (const run of told) {
-    const next = continuedBy.get(run.run)
-    if (next !== undefined) run.continuedBy = next
-  }
-  return told
+  return runs
 }
 
 /** The last run of this procedure, where it did not come to its end and no other upgrade has since. */
-function leftUnfinished(told: readonly JournalRun[], procedure: string): JournalRun | undefined {
-  const last = told.findLast(
+function leftUnfinished(runs: readonly JournalRun[], procedure: string): JournalRun | undefined {
+  const last = runs.findLast(
     (run) => run.procedure === procedure || (run.result === 'done' && run.to !== undefined),
   )
   return last?.procedure === procedure && last.result !== 'done' ? last : undefined
 }
 
-function toldRun(
+function runOf(
   { run, entries }: Numbered,
   first: Entry,
   beside: Beside & { continued: JournalRun | undefined; isLast: boolean },
@@ -192,20 +176,16 @@ function toldRun(
   const { continued } = beside
   const { availability } = entries.findLast((entry) => entry.availability !== undefined) ?? {}
   const { rehearsal } = entries.findLast((entry) => entry.rehearsal !== undefined) ?? {}
-  const [from, to] = [continued?.from ?? first.from, first.to ?? continued?.to]
   return {
     run,
     procedure,
     by,
     started,
-    ...(from !== undefined && { from }),
-    ...(to !== undefined && { to }),
+    ...filled({ from: continued?.from ?? first.from, to: first.to ?? continued?.to }),
     ...outcomeOf(entries, started, beside),
-    ...(continued && { continues: continued.run }),
+    ...filled({ continues: continued?.run }),
     accepted: entries.filter(({ what }) => what === 'accepted').map(takenRisk),
-    ...(availability && { availability }),
-    ...(first.findings && { findings: first.findings }),
-    ...(rehearsal && { rehearsal }),
+    ...filled({ availability, findings: first.findings, rehearsal }),
   }
 }
 
@@ -226,10 +206,9 @@ function outcomeOf(
     return { result, ...(step !== undefined && { step }), ...took(until) }
   }
   const { step, at: ended } = end
-  const result = resultOf(end)
+  const { result, reason } = resultOf(end)
   const spent = { result, ended, ...took(ended) }
-  if (result === 'done') return spent
-  return { ...spent, ...(step !== '' && { step }), reason: reasonOf(result, end.text) }
+  return result === 'done' ? spent : { ...spent, ...filled({ step }), reason }
 }
 
 /** Changes of settings may be written down beside the end; every other entry behind it says that the run went on. */
@@ -247,17 +226,19 @@ export const waitsForApproval = 'waits for approval'
 /** How the entry of a run begins that came to its end without reaching all of it; behind a semicolon stands what it changed. */
 export const incomplete = 'incomplete'
 
-function reasonOf(result: JournalRun['result'], text: string): string {
-  if (result === 'stopped') return text.slice(`${stoppedBefore}: `.length)
-  if (result === 'awaits-approval') return text.slice(`${waitsForApproval}: `.length)
-  return result === 'incomplete' ? (text.slice(`${incomplete}: `.length).split('; ')[0] ?? '') : text
-}
-
-function resultOf({ what, text }: Entry): JournalRun['result'] {
-  if (what === 'finished') return text.startsWith(`${incomplete}: `) ? 'incomplete' : 'done'
-  if (what === 'failed') return 'failed'
-  if (text.startsWith(waitsForApproval)) return 'awaits-approval'
-  return text.startsWith(stoppedBefore) ? 'stopped' : 'interrupted'
+function resultOf({ what, text }: Entry): { result: JournalRun['result']; reason: string } {
+  const behind = (start: string) => text.slice(`${start}: `.length)
+  if (what === 'failed') return { result: 'failed', reason: text }
+  if (what === 'finished') {
+    if (!text.startsWith(`${incomplete}: `)) return { result: 'done', reason: '' }
+    return { result: 'incomplete', reason: behind(incomplete).split('; ')[0] ?? '' }
+  }
+  if (text.startsWith(waitsForApproval))
+    return { result: 'awaits-approval', reason: behind(waitsForApproval) }
+  const isStopped = text.startsWith(stoppedBefore)
+  return isStopped
+    ? { result: 'stopped', reason: behind(stoppedBefore) }
+    : { result: 'interrupted', reason: text }
 }
 
 /** Whoever has the lock took it before the run began. */
@@ -268,9 +249,9 @@ function isAtWork(started: string, { running }: Beside): boolean {
 
 const prefix = 'accepted: '
 
-const takenRisk = ({ step, text, user, by }: Entry): TakenRisk => ({
-  id: step,
+const takenRisk = ({ step: id, text, user, by }: Entry): TakenRisk => ({
+  id,
   by,
   ...(text.startsWith(prefix) && { reason: text.slice(prefix.length) }),
-  ...(user !== undefined && { user }),
+  ...filled({ user }),
 })

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
-import type { Cluster } from '../kube/cluster.ts'
+import { type Cluster, objectIn } from '../kube/cluster.ts'
 import { type Clock, ownClock } from '../kube/clock.ts'
 import { type Lease, Leases } from '../kube/kinds/core-kinds.ts'
 import { asFarAsRead, isConflict, type KvupError, locked, unreachable } from '../kube/errors.ts'
 import { oneLine, shellWord, watchLine, withoutFlags, withPurpose, wordsOf } from '../kube/shell-line.ts'
-import { unlessAborted } from '../kube/interruption.ts'
+import { isDoneWithin, unlessAborted } from '../kube/interruption.ts'
 import { Pods } from '../kube/kinds/workload-kinds.ts'
 import type { PodIdentity } from '../kube/world.ts'
 
@@ -22,7 +22,6 @@ export interface Lock {
   hold<T>(work: (held: HeldLease) => Promise<T>, queueing?: Queueing): Promise<T>
 }
 
-/** What happens while the lock is still somebody else's. */
 interface Queueing {
   signal?: AbortSignal
   remark?(text: string): void
@@ -41,7 +40,6 @@ interface LeaseLockOptions {
   clock: Clock
   /** The holder that may be replaced: `--take-over=HOLDER`, as an error or `history` printed it. */
   takeOver?: string | undefined
-  /** What was typed, to be printed again with `--take-over`. Absent: no line takes the lock. */
   typed?: string
 }
 
@@ -52,15 +50,21 @@ interface LeaseLockOptions {
 export function leaseLock(cluster: Pick<Cluster, 'reader' | 'writer'>, options: LeaseLockOptions): Lock {
   const { namespace, holder, clock, takeOver, typed } = options
   const place = { cluster, namespace, clock: ownClock(clock), time: clock, ...(typed && { typed }) }
+  const claim = { holder, takeOver }
   // Whom nobody saw renew his Lease before the question is not watched for a second term after it.
   let watched: Watched | undefined
   return {
     async ensureFree(queueing = {}) {
-      watched = (await freeLease(place, { holder, takeOver }, queueing)).watched
+      watched = (await freeLease(place, claim, queueing)).watched
     },
     async hold(work, queueing = {}) {
       const identity = identityOf(holder, randomBytes(4).toString('hex'))
-      const taken = await acquireLease(place, { identity, holder, takeOver }, { queueing, watched })
+      let taken: Taken | undefined
+      for (let known = watched; taken === undefined;) {
+        const free = await freeLease(place, claim, queueing, known)
+        taken = await take(place, identity, free.lease)
+        known = free.watched
+      }
       const holding = new RenewedLease(place, identity, taken)
       try {
         return await work(holding)
@@ -81,7 +85,6 @@ interface Holder {
    * the network of their host, and machines that are all called `localhost`, share one. Undefined where it cannot be told.
    */
   machine?: string | undefined
-  /** The pod that this process is in, by its own environment. */
   pod?: PodIdentity | undefined
   isAlive(pid: number): boolean
 }
@@ -90,12 +93,11 @@ interface Holder {
  * `user@host/pid/nonce-machine`, in a pod `pod:namespace/name/uid/nonce`: unique per run, readable for people, and `--take-over` takes it as it is. Of a pod the cluster itself says
  * whether it is gone, so that no host is named.
  */
-export function identityOf({ who, pid, machine, pod }: Holder, nonce: string): string {
-  if (pod !== undefined) return `pod:${pod.namespace}/${pod.name}/${pod.uid}/${nonce}`
-  return `${who}/${pid}/${nonce}${machine === undefined ? '' : `-${machine}`}`
-}
+export const identityOf = ({ who, pid, machine, pod }: Holder, nonce: string): string =>
+  pod === undefined
+    ? `${who}/${pid}/${nonce}${machine === undefined ? '' : `-${machine}`}`
+    : `pod:${pod.namespace}/${pod.name}/${pod.uid}/${nonce}`
 
-/** The pod that an identity names; undefined for one that names none. */
 function podOf(identity: string): PodIdentity | undefined {
   const { namespace, name, uid } =
     /^pod:(?<namespace>[a-z0-9-]+)\/(?<name>[a-z0-9.-]+)\/(?<uid>[0-9a-zA-Z-]+)\/[0-9a-z]+$/u.exec(identity)
@@ -104,7 +106,6 @@ function podOf(identity: string): PodIdentity | undefined {
   return { namespace, name, uid }
 }
 
-/** As a sentence names it. */
 function holderText(identity: string): string {
   const pod = podOf(identity)
   return pod === undefined ? oneLine(identity) : `pod ${pod.name} of namespace ${pod.namespace}`
@@ -136,7 +137,6 @@ export function isDead(identity: string, holder: Pick<Holder, 'machine' | 'pid' 
   return theirs.pid !== holder.pid && !holder.isAlive(theirs.pid)
 }
 
-/** Where the Lease is. */
 interface LeasePlace {
   cluster: Pick<Cluster, 'reader' | 'writer'>
   namespace: string
@@ -147,21 +147,12 @@ interface LeasePlace {
   typed?: string
 }
 
-interface Claim extends Replacing {
-  identity: string
-}
-
 interface Replacing {
   holder: Holder
-  /** The holder that may be replaced without waiting: `--take-over=HOLDER`. */
   takeOver?: string | undefined
 }
 
 /** The Lease in our name, and when the writing of it began: its term counts from there. */
-interface Taken {
-  lease: Lease
-  at: number
-}
 
 const readEvery = 1000
 
@@ -171,18 +162,10 @@ interface Watched {
   until: number
 }
 
-/** Takes the Lease once `freeLease` says that it may be taken. */
-async function acquireLease(
-  place: LeasePlace,
-  claim: Claim,
-  { queueing, watched }: { queueing: Queueing; watched: Watched | undefined },
-): Promise<Taken> {
-  for (let known = watched; ;) {
-    const free = await freeLease(place, claim, queueing, known)
-    const taken = await take(place, claim.identity, free.lease)
-    if (taken !== undefined) return taken
-    known = free.watched
-  }
+/** The Lease in our name, and when the writing of it began: its term counts from there. */
+interface Taken {
+  lease: Lease
+  at: number
 }
 
 /**
@@ -199,16 +182,13 @@ async function freeLease(
   for (;;) {
     const lease = await unlessAborted(getLease(place), queueing.signal)
     const now = place.clock.now().getTime()
-    if (lease === undefined || isFree(lease, claim) || hasExpired(lease, watched, now))
-      return { lease, watched }
+    const isLate = watched !== undefined && now >= watched.until
+    const hasExpired = isLate && watched?.version === lease?.metadata.resourceVersion
+    if (lease === undefined || isFree(lease, claim) || hasExpired) return { lease, watched }
     if (await isOfEndedPod(lease, place, claim)) return { lease, watched }
     watched = watch(lease, watched, { now, place, queueing })
     await place.clock.sleep(Math.max(1, Math.min(readEvery, watched.until - now)), queueing.signal)
   }
-}
-
-function hasExpired({ metadata }: Lease, watched: Watched | undefined, now: number): boolean {
-  return watched !== undefined && watched.version === metadata.resourceVersion && now >= watched.until
 }
 
 function watch(
@@ -225,10 +205,8 @@ function watch(
   return before
 }
 
-async function getLease({ cluster, namespace }: LeasePlace): Promise<Lease | undefined> {
-  const found = await cluster.reader.get(Leases, { name: leaseName, namespace })
-  return found.is === 'object' ? found.object : undefined
-}
+const getLease = ({ cluster, namespace }: LeasePlace): Promise<Lease | undefined> =>
+  objectIn(cluster.reader, Leases, { name: leaseName, namespace })
 
 function isFree({ spec }: Lease, { holder, takeOver }: Replacing): boolean {
   const by = spec?.holderIdentity ?? ''
@@ -253,13 +231,12 @@ async function isOfEndedPod(
   return ['Succeeded', 'Failed'].includes(found.object.status?.phase ?? '')
 }
 
-/** Undefined when somebody else was faster. */
 async function take(
   place: LeasePlace,
   identity: string,
   lease: Lease | undefined,
 ): Promise<Taken | undefined> {
-  const { cluster, namespace } = place
+  const { writer } = place.cluster
   const at = place.clock.now().getTime()
   const time = microTime(place.time.now())
   const spec = {
@@ -270,21 +247,15 @@ async function take(
     leaseTransitions: (lease?.spec?.leaseTransitions ?? -1) + 1,
   }
   const labels = { 'app.kubernetes.io/managed-by': 'kvup' }
-  const ref = { name: leaseName, namespace }
+  const ref = { name: leaseName, namespace: place.namespace }
+  const { apiVersion, kind } = Leases
   try {
     if (lease === undefined) {
-      const { apiVersion, kind } = Leases
-      const made = await cluster.writer.create(Leases, {
-        apiVersion,
-        kind,
-        metadata: { ...ref, labels },
-        spec,
-      })
-      return { lease: made, at }
+      const made = { apiVersion, kind, metadata: { ...ref, labels }, spec }
+      return { lease: await writer.create(Leases, made), at }
     }
-    const resourceVersion = lease.metadata.resourceVersion ?? ''
-    const change = { metadata: { resourceVersion, labels }, spec }
-    return { lease: await cluster.writer.mergePatch(Leases, ref, change), at }
+    const metadata = { resourceVersion: lease.metadata.resourceVersion ?? '', labels }
+    return { lease: await writer.mergePatch(Leases, ref, { metadata, spec }), at }
   } catch (error) {
     if (isConflict(error)) return undefined
     throw error
@@ -346,12 +317,7 @@ class RenewedLease implements HeldLease {
     this.#loseIfAsleep()
     this.#over.abort()
     if (this.signal.aborted) return
-    const patience = new AbortController()
-    await Promise.race([
-      this.#give(),
-      this.#place.clock.sleep(releaseWithin, patience.signal).catch(() => undefined),
-    ])
-    patience.abort()
+    await isDoneWithin(this.#place.clock, releaseWithin, this.#give())
   }
 
   async #give(): Promise<void> {
@@ -373,7 +339,6 @@ class RenewedLease implements HeldLease {
     }
   }
 
-  /** False when it has to be tried again soon. */
   async #renewed(): Promise<boolean> {
     if (this.#over.signal.aborted) return false
     const at = this.#now()
@@ -452,21 +417,13 @@ const leaseIn = (namespace: string): string => `leases/${leaseName} in namespace
 /** Somebody else renews it: exit 6. */
 function heldBy(lease: Lease, { namespace, typed }: LeasePlace): KvupError {
   const { holderIdentity, acquireTime } = lease.spec ?? {}
-  const holder = holderText(holderIdentity ?? 'somebody')
+  const by = holderIdentity ?? 'somebody'
   const since = acquireTime ? ` since ${acquireTime.replace(/\.\d+Z$/, 'Z')}` : ''
-  return locked('locked', `another kvup is running: ${holder}${since}`, {
+  const takeOver = 'takes the lock from that run, which then ends at its next write'
+  const taking = typed === undefined ? [] : [withPurpose(takingOver(typed, by), takeOver)]
+  return locked('locked', `another kvup is running: ${holderText(by)}${since}`, {
     object: leaseIn(namespace),
-    remedy: [
-      watchLine(),
-      ...(typed === undefined
-        ? []
-        : [
-            withPurpose(
-              takingOver(typed, holderIdentity ?? 'somebody'),
-              'takes the lock from that run, which then ends at its next write',
-            ),
-          ]),
-    ],
+    remedy: [watchLine(), ...taking],
   })
 }
 
@@ -474,9 +431,8 @@ const takingOver = (typed: string, holder: string): string =>
   [...withoutFlags(wordsOf(typed), { valued: ['--take-over'] }), shellWord(`--take-over=${holder}`)].join(' ')
 
 /** It was ours: exit 6, and nothing more is written. */
-function lost(why: string, namespace: string): KvupError {
-  return locked('lock-lost', `the lock was lost: ${why}. kvup wrote nothing after that`, {
+const lost = (why: string, namespace: string): KvupError =>
+  locked('lock-lost', `the lock was lost: ${why}. kvup wrote nothing after that`, {
     object: leaseIn(namespace),
     remedy: 'run the same command again: it continues',
   })
-}

@@ -12,8 +12,7 @@ export function localWriter(reader: Pick<Reader, 'get'>): Writer {
   const live = <T extends KubeObject>(kind: Kind<T>, ref: Ref) => existing(reader, kind, ref)
   return {
     async create(kind, object) {
-      const found = await reader.get(kind, object.metadata)
-      if (found.is === 'unserved') throw refusal(notFound, kind, object.metadata, 'is not served')
+      const found = await served(reader, kind, object.metadata)
       if (found.is === 'object') throw refusal(alreadyExists, kind, object.metadata, 'already exists')
       return structuredClone(object)
     },
@@ -29,8 +28,7 @@ export function localWriter(reader: Pick<Reader, 'get'>): Writer {
       return after as typeof before
     },
     async apply(kind, object, options = {}) {
-      const found = await reader.get(kind, object.metadata)
-      if (found.is === 'unserved') throw refusal(notFound, kind, object.metadata, 'is not served')
+      const found = await served(reader, kind, object.metadata)
       if (found.is === 'absent') return structuredClone(object)
       mustBeFree(found.object, object, kind, options)
       return applied(object, found.object)
@@ -45,14 +43,20 @@ export function localWriter(reader: Pick<Reader, 'get'>): Writer {
   }
 }
 
+async function served<T extends KubeObject>(reader: Pick<Reader, 'get'>, kind: Kind<T>, ref: Ref) {
+  const found = await reader.get(kind, ref)
+  if (found.is === 'unserved') throw refusal(notFound, kind, ref, 'is not served')
+  return found
+}
+
 async function existing<T extends KubeObject>(
   reader: Pick<Reader, 'get'>,
   kind: Kind<T>,
   ref: Ref,
 ): Promise<T> {
-  const found = await reader.get(kind, ref)
+  const found = await served(reader, kind, ref)
   if (found.is === 'object') return found.object
-  throw refusal(notFound, kind, ref, found.is === 'absent' ? 'not found' : 'is not served')
+  throw refusal(notFound, kind, ref, 'not found')
 }
 
 function mustBeThis(object: KubeObject, { uid, resourceVersion }: Precondition, kind: Kind): void {
@@ -66,7 +70,6 @@ function mustBe({ metadata }: KubeObject, expected: string | undefined, kind: Ki
   throw refusal(conflict, kind, metadata, 'was changed by someone else meanwhile')
 }
 
-/** Without force somebody else's field that would change is a conflict. */
 function mustBeFree(
   live: KubeObject,
   wanted: KubeObject,

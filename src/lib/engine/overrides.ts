@@ -1,4 +1,11 @@
-import type { JsonOperation, Reader, Ref, Where, Writer } from '../kube/cluster.ts'
+import {
+  type JsonOperation,
+  objectIn,
+  type Reader,
+  type Ref,
+  type Where,
+  type Writer,
+} from '../kube/cluster.ts'
 import { atVersion, groupOf, type Kind, type KubeObject, isRecord, parseJson } from '../kube/object.ts'
 import { HyperConvergeds, Subscriptions } from '../kube/kinds/operator-kinds.ts'
 import { KubeVirts } from '../kube/kinds/kubevirt-kinds.ts'
@@ -12,6 +19,8 @@ import { NotSavedError } from '../kube/saved/saved-cluster.ts'
 import { ApiError, isNotFound, orElse } from '../kube/errors.ts'
 import type { Journal, Override } from './journal.ts'
 import { isDeepStrictEqual } from 'node:util'
+import { filled } from '../kube/known.ts'
+import table from './overrides.json' with { type: 'json' }
 import { ownersFrom, ownershipBack, ownersOfField } from '../kube/field-owners.ts'
 import { shellWord } from '../kube/shell-line.ts'
 import { valueAt } from '../kube/server-side-apply.ts'
@@ -22,9 +31,8 @@ const windowPrefix = 'eus to '
 export const windowName = (to: string): string => `${windowPrefix}${to}`
 
 /** The minor that a procedure of that name leads to; undefined for any other procedure. */
-export function targetOfName(procedure: string): string | undefined {
-  return procedure.startsWith(windowPrefix) ? procedure.slice(windowPrefix.length) : undefined
-}
+export const targetOfName = (procedure: string): string | undefined =>
+  procedure.startsWith(windowPrefix) ? procedure.slice(windowPrefix.length) : undefined
 
 /** What is borrowed for a window, whichever. */
 export const isOfWindow = ({ procedure }: { procedure: string }): boolean =>
@@ -47,7 +55,6 @@ export const restoringByName = (id: string): string => `kvup restore-settings ${
 
 /** A setting that reads as kvup leaves it, whose former value nobody may be believed about: a person says what becomes of it. */
 export interface MissingValue {
-  /** As the override is called: `workload-updates`. */
   id: string
   object: Override['object']
   /** `missing`: the journal claims it and the object says nothing. `unreadable`: somebody changed the note on the object. */
@@ -60,7 +67,6 @@ export interface MissingValue {
 interface Place {
   kind: Kind
   versions: readonly string[]
-  /** Its versions have different fields. */
   isMoved?: true
   where: (namespace: string) => Where
 }
@@ -100,21 +106,19 @@ export class Overrides {
     return this.#confirmed(await this.#objects())
   }
 
-  /** What is to be asked about, by the claims of the journal. */
   async missing(claims: readonly Override[]): Promise<readonly MissingValue[]> {
     const objects = await this.#objects()
     const open = new Set(this.#confirmed(objects).map(({ id }) => id))
-    const unreadable = objects.flatMap((object) => {
-      const spoilt = savedOn(object).unreadable.map(({ id }) => ({ id, claim: claimOn(object, id, claims) }))
-      return spoilt
+    const unreadable = objects.flatMap((object) =>
+      savedOn(object)
+        .unreadable.map(({ id }) => ({ id, claim: claimOn(object, id, claims) }))
         .filter(({ id, claim }) => (claim ? isOverridden(object, claim) : mayBeOverridden(object, id)))
-        .map(({ id, claim }) => missingOf(id, object, claim))
-    })
-    const missing = claims.flatMap((claim) => {
-      const isAsked =
-        isPlausible(claim) && isOverriddenIn(objects, claim) && !objects.some((one) => isPast(one, claim))
-      return isAsked ? [{ id: claim.id, object: claim.object, why: 'missing' as const, claim }] : []
-    })
+        .map(({ id, claim }) => missingOf(id, object, claim)),
+    )
+    const missing = claims
+      .filter((claim) => isPlausible(claim) && isOverriddenIn(objects, claim))
+      .filter((claim) => !objects.some((one) => isPast(one, claim)))
+      .map((claim): MissingValue => ({ id: claim.id, object: claim.object, why: 'missing', claim }))
     const asked = [...unreadable, ...missing].filter(({ id }) => !open.has(id))
     return [...new Map(asked.toReversed().map((one) => [one.id, one])).values()]
   }
@@ -134,12 +138,10 @@ export class Overrides {
       })
   }
 
-  /** Opened, or changed, by this process. */
   remember(override: Override): void {
     this.#known.set(override.id, override)
   }
 
-  /** Closed by this process: what it knew of it. */
   close(id: string): Override | undefined {
     const known = this.#known.get(id)
     this.#known.delete(id)
@@ -158,8 +160,7 @@ export class Overrides {
   }
 
   async #objects(): Promise<readonly KubeObject[]> {
-    const found = await Promise.all(places.map(async (place) => this.#listed(place)))
-    return found.flat()
+    return (await Promise.all(places.map(async (place) => this.#listed(place)))).flat()
   }
 
   /** Under the first version that is served; a HyperConverged as each of them shows it, for where nobody converts only one shows what is stored. */
@@ -183,18 +184,15 @@ export class Overrides {
 }
 
 /** The open overrides for a command that only reads; `unread` says why they are not known. */
-export async function openOverrides(
+export const openOverrides = async (
   reader: Reader,
   namespace: string,
-): Promise<{ overrides: readonly Override[] } | { unread: string }> {
-  const open = new Overrides(reader, namespace).open()
-  return orElse(
-    open.then((overrides) => ({ overrides })),
+): Promise<{ overrides: readonly Override[] } | { unread: string }> =>
+  orElse(
+    new Overrides(reader, namespace).open().then((overrides) => ({ overrides })),
     ({ message }) => ({ unread: message }),
   )
-}
 
-/** By any view of the very object. */
 const isOverriddenIn = (objects: readonly KubeObject[], override: Override): boolean =>
   objects.some((object) => object.metadata.uid === override.object.uid && isOverridden(object, override))
 
@@ -210,10 +208,14 @@ const claimOn = ({ metadata }: KubeObject, id: string, claims: readonly Override
 
 function missingOf(id: string, object: KubeObject, claim: Override | undefined): MissingValue {
   const { apiVersion, kind, metadata } = object
-  const { name, namespace, uid = '' } = metadata
-  const named = { apiVersion, kind, ...(namespace !== undefined && { namespace }), name, uid }
+  const named = { apiVersion, kind, ...placeOf(object), uid: metadata.uid ?? '' }
   return { id, object: named, why: 'unreadable', ...(claim && { claim }) }
 }
+
+const placeOf = ({ metadata: { namespace, name } }: KubeObject) => ({
+  ...(namespace !== undefined && { namespace }),
+  name,
+})
 
 /**
  * The value that a field had before kvup changed it for a time lies on the very object, in an annotation that is written in the same patch as the change: who can
@@ -228,190 +230,132 @@ interface Family {
   readonly kinds: readonly string[]
   /** JSON pointers. */
   readonly paths: readonly string[]
-  /** May the field have had that value? */
-  fits(value: unknown): boolean
+  /** What the field may have been: a name in `forms`. */
+  readonly value: string
   /** There is one per object of the kind: its name is part of the id. */
-  readonly perObject?: true
+  readonly perObject?: boolean
   /** kvup empties the field, and sets it to nothing else. */
-  readonly empties?: true
+  readonly empties?: boolean
   /** From an update on that began after it was changed it says where the platform is going, and is nobody's override. */
-  readonly untilAccepted?: true
-  /** JSON pointers of the field whose owners get it back, where it is another one than that which is named. */
+  readonly untilAccepted?: boolean
+  /**
+   * JSON pointers of the field whose owners get it back, where it is another one than that which is named: a tag comes back as that of another release, which is kvup's doing and stays
+   * so; the registry comes back as it was.
+   */
   readonly owned?: readonly string[]
 }
+
+const families: Readonly<Record<string, Family>> = table
 
 const line = (value: unknown, most: number): value is string =>
   typeof value === 'string' && value.length <= most && !/[\p{Cc}\p{Cf}\u2028\u2029]/u.test(value)
 
 /** Of an image reference, without anything around it. */
-const word = (value: unknown): boolean => typeof value === 'string' && /^[\w][\w.:/@-]{0,254}$/u.test(value)
-
-/** Tag and registry belong together. */
-const isTagAndRegistry = (value: unknown): boolean =>
-  isRecord(value) && word(value['tag']) && (value['registry'] === undefined || word(value['registry']))
+const isWord = (value: unknown): boolean => typeof value === 'string' && /^[\w][\w.:/@-]{0,254}$/u.test(value)
 
 const methods: ReadonlySet<unknown> = new Set(['LiveMigrate', 'Evict'])
 
-/** A list of workload update methods as KubeVirt knows them (facts 1.2), each once. */
-const areMethods = (value: unknown): value is readonly string[] =>
-  Array.isArray(value) && value.every((one) => methods.has(one)) && new Set(value).size === value.length
-
-const families: Readonly<Record<string, Family>> = {
-  'workload-updates': {
-    kinds: ['KubeVirt', 'HyperConverged'],
-    paths: [
-      '/spec/workloadUpdateStrategy/workloadUpdateMethods',
-      '/spec/virtualization/workloadUpdateStrategy/workloadUpdateMethods',
-    ],
-    fits: areMethods,
-    empties: true,
-  },
-  // The tag comes back as that of another release, which is kvup's doing and stays so; the registry comes back as it was.
-  'image-tag': {
-    kinds: ['KubeVirt'],
-    paths: ['/spec/imageTag'],
-    fits: isTagAndRegistry,
-    empties: true,
-    owned: ['/spec/imageRegistry'],
-  },
-  'pool-paused': {
-    kinds: ['MachineConfigPool'],
-    paths: ['/spec/paused'],
-    fits: (value) => typeof value === 'boolean',
-    perObject: true,
-  },
-  'machine-health-check': {
-    kinds: ['MachineHealthCheck'],
-    paths: ['/metadata/annotations/cluster.x-k8s.io~1paused'],
-    fits: (value) => line(value, 1000),
-    perObject: true,
-  },
-  'node-health-check': {
-    kinds: ['NodeHealthCheck'],
-    paths: ['/spec/pauseRequests'],
-    fits: (value) => Array.isArray(value) && value.every((one) => line(one, 1000)),
-    perObject: true,
-  },
-  approval: {
-    kinds: ['Subscription'],
-    paths: ['/spec/installPlanApproval'],
-    fits: (value) => value === 'Manual' || value === 'Automatic',
-  },
-  'platform-channel': {
-    kinds: ['ClusterVersion'],
-    paths: ['/spec/channel'],
-    untilAccepted: true,
-    fits: (value) => line(value, 253),
-  },
-  'desired-update': {
-    kinds: ['ClusterVersion'],
-    paths: ['/spec/desiredUpdate'],
-    untilAccepted: true,
-    fits: (value) =>
-      isRecord(value) && Object.values(value).every((one) => typeof one !== 'string' || line(one, 1000)),
-  },
+const forms: Readonly<Record<string, (value: unknown) => boolean>> = {
+  /** A list of workload update methods as KubeVirt knows them (facts 1.2), each once. */
+  methods: (value) =>
+    Array.isArray(value) && value.every((one) => methods.has(one)) && new Set(value).size === value.length,
+  tagAndRegistry: (value) =>
+    isRecord(value) && isWord(value['tag']) && (value['registry'] === undefined || isWord(value['registry'])),
+  flag: (value) => typeof value === 'boolean',
+  line: (value) => line(value, 1000),
+  lines: (value) => Array.isArray(value) && value.every((one) => line(one, 1000)),
+  approval: (value) => value === 'Manual' || value === 'Automatic',
+  channel: (value) => line(value, 253),
+  update: (value) =>
+    isRecord(value) && Object.values(value).every((one) => typeof one !== 'string' || line(one, 1000)),
 }
 
 /** `pool-paused/worker` is of the family `pool-paused`. */
-const familyOf = (id: string): string => id.split('/')[0] ?? ''
+const familyOf = (id: string): Family | undefined => {
+  const name = nameOf(id)
+  return Object.hasOwn(families, name) ? families[name] : undefined
+}
+
+const nameOf = (id: string): string => id.split('/')[0] ?? ''
 
 /** JSON pointers of the fields that an override of this name may be of. */
-export const pathsOf = (id: string): readonly string[] =>
-  Object.hasOwn(families, familyOf(id)) ? (families[familyOf(id)]?.paths ?? []) : []
+export const pathsOf = (id: string): readonly string[] => familyOf(id)?.paths ?? []
 
 const ownedBy = ({ paths, owned = paths }: Family): readonly string[] => owned
 
 /** Who owns the field that an override of this name is about to change, for its note. Absent where the server does not tell. */
 export function ownersNow(object: KubeObject, id: string): Pick<Override, 'owners'> {
-  const family = families[familyOf(id)]
-  const owners = family && ownersOfField(object, ownedBy(family))
-  return owners === undefined ? {} : { owners }
+  const family = familyOf(id)
+  return filled({ owners: family && ownersOfField(object, ownedBy(family)) })
 }
 
-const keyOf = (id: string): string => `${prefix}${familyOf(id)}`
-
-/** An object whose note cannot be read, or is of something that kvup never overrides. */
-interface Unreadable {
-  /** As the override is called: `workload-updates`. */
-  id: string
-  object: KubeObject
-}
+const keyOf = (id: string): string => `${prefix}${nameOf(id)}`
 
 /** What is noted on an object. A note that came along with a copy, or with an object that was made anew, names the uid of another one. */
 export function savedOn(object: KubeObject): {
   overrides: readonly Override[]
-  unreadable: readonly Unreadable[]
+  /** Ids of those whose note cannot be read, or is of something that kvup never overrides. */
+  unreadable: readonly { id: string }[]
 } {
   const notes = Object.entries(object.metadata.annotations ?? {}).filter(([key]) => isNote(key))
-  const found = notes.map(([key, note]) => {
+  const found = notes.flatMap(([key, note]) => {
     const name = key.slice(prefix.length)
     const family = Object.hasOwn(families, name) ? families[name] : undefined
-    if (family?.kinds.includes(object.kind) !== true) return undefined
-    const id = family.perObject ? idOn(name, object) : name
-    return overrideFrom(note, { id, family, object }) ?? { id, object, unreadable: true as const }
+    if (family?.kinds.includes(object.kind) !== true) return []
+    const id = family.perObject ? [name, ...Object.values(placeOf(object))].join('/') : name
+    return [{ id, override: overrideFrom(note, { id, family, object }) }]
   })
   return {
-    overrides: found.flatMap((one) => (one === undefined || 'unreadable' in one ? [] : [one])),
-    unreadable: found.flatMap((one) => (one !== undefined && 'unreadable' in one ? [one] : [])),
+    overrides: found.flatMap(({ override }) => override ?? []),
+    unreadable: found.flatMap(({ id, override }) => (override === undefined ? [{ id }] : [])),
   }
-}
-
-function idOn(name: string, { metadata }: KubeObject): string {
-  return [name, ...(metadata.namespace === undefined ? [] : [metadata.namespace]), metadata.name].join('/')
 }
 
 function overrideFrom(
   note: string,
   { id, family, object }: { id: string; family: Family; object: KubeObject },
 ): Override | undefined {
-  const said = parsed(note)
-  if (said === undefined || !areLines(said, object)) return undefined
-  const { apiVersion, uid, procedure, path, by, at } = said
-  const was = formerIn(said['was'], family)
-  const taken = takenIn(said['taken'])
+  const noted = parseJson(note)
+  if (!isRecord(noted) || !areLines(noted, object)) return undefined
+  const { apiVersion, uid, procedure, path, by, at } = noted
+  const was = formerIn(noted['was'], family)
+  const taken = takenIn(noted['taken'])
   if (!family.paths.includes(path) || was === undefined || taken === 'none such') return undefined
-  const { name, namespace } = object.metadata
-  const { kind } = object
-  const harmless = said['harmless']
-  const owners = ownersFrom(said['owners'], ownedBy(family))
+  const harmless = noted['harmless']
+  const owners = ownersFrom(noted['owners'], ownedBy(family))
   return {
     id,
     procedure,
-    object: { apiVersion, kind, ...(namespace !== undefined && { namespace }), name, uid },
+    object: { apiVersion, kind: object.kind, ...placeOf(object), uid },
     path,
     was,
     ...(taken !== undefined && { taken }),
     by,
     at,
     ...(line(harmless, 400) && { harmless }),
-    ...(said['severalMinors'] === true && { severalMinors: true }),
-    ...(line(said['goesBack'], 60) && { goesBack: said['goesBack'] }),
+    ...(noted['severalMinors'] === true && { severalMinors: true }),
+    ...(line(noted['goesBack'], 60) && { goesBack: noted['goesBack'] }),
     ...(owners && { owners }),
   }
 }
 
 /** Each of one line, of a length that kvup writes, and of the group of the object. */
 function areLines<T extends Readonly<Record<string, unknown>>>(
-  said: T,
+  noted: T,
   object: KubeObject,
-): said is T & Readonly<Record<'apiVersion' | 'uid' | 'procedure' | 'path' | 'by' | 'at', string>> {
-  const { apiVersion, at } = said
-  const texts = ['apiVersion', 'uid', 'procedure', 'path', 'by', 'at'].map((key) => said[key])
+): noted is T & Readonly<Record<'apiVersion' | 'uid' | 'procedure' | 'path' | 'by' | 'at', string>> {
+  const { apiVersion, at } = noted
+  const texts = ['apiVersion', 'uid', 'procedure', 'path', 'by', 'at'].map((key) => noted[key])
   if (!texts.every((one) => line(one, 300))) return false
   return (
     groupOf({ apiVersion: String(apiVersion) }) === groupOf(object) && !Number.isNaN(Date.parse(String(at)))
   )
 }
 
-function parsed(note: string): Readonly<Record<string, unknown>> | undefined {
-  const said = parseJson(note)
-  return isRecord(said) ? said : undefined
-}
-
 function formerIn(was: unknown, family: Family): Override['was'] | undefined {
   if (!isRecord(was)) return undefined
   if (was['present'] === false) return { present: false }
-  if (was['present'] !== true || !family.fits(was['value'])) return undefined
+  if (was['present'] !== true || forms[family.value]?.(was['value']) !== true) return undefined
   return { present: true, value: was['value'] }
 }
 
@@ -465,11 +409,11 @@ export function savingNote(
 }
 
 /** Takes the notes of these out, as they were read. */
-export function removingNotes(
+export const removingNotes = (
   { metadata: { annotations = {} } }: KubeObject,
   ids: readonly string[],
-): readonly JsonOperation[] {
-  return ids.flatMap((id): JsonOperation[] => {
+): readonly JsonOperation[] =>
+  ids.flatMap((id): JsonOperation[] => {
     const value = annotations[keyOf(id)]
     const path = pointerTo(keyOf(id))
     return value === undefined
@@ -479,9 +423,7 @@ export function removingNotes(
           { op: 'remove', path },
         ]
   })
-}
 
-/** How an object is read, and how a JSON patch of it is written. */
 interface NotedObject {
   read: () => Promise<KubeObject | undefined>
   write: (operations: readonly JsonOperation[]) => Promise<unknown>
@@ -510,7 +452,7 @@ export async function giveToOwners({ read, write }: NotedObject, id: string): Pr
 }
 
 function toOwners(object: KubeObject, id: string): readonly JsonOperation[] {
-  const family = families[familyOf(id)]
+  const family = familyOf(id)
   const owners = savedOn(object).overrides.find((override) => override.id === id)?.owners
   return family && owners ? ownershipBack(object, ownedBy(family), owners) : []
 }
@@ -529,10 +471,7 @@ export async function closeNoted(
   ids: readonly string[],
   why?: string,
 ): Promise<void> {
-  const read = async () => {
-    const found = await reader.get(kind, ref)
-    return found.is === 'object' ? found.object : undefined
-  }
+  const read = () => objectIn(reader, kind, ref)
   const write = (operations: readonly JsonOperation[]) => writer.jsonPatch(kind, ref, operations)
   const release = async () => {
     for (const id of ids) await journal.release(id, why)
@@ -550,7 +489,7 @@ const pointerTo = (key: string): string =>
 
 /** A claim of the journal that names something which kvup may have changed there: the field, the kind and the form of the value are those of its family. */
 function isPlausible({ id, object, path, was }: Override): boolean {
-  const family = Object.hasOwn(families, familyOf(id)) ? families[familyOf(id)] : undefined
+  const family = familyOf(id)
   return (
     family !== undefined &&
     family.kinds.includes(object.kind) &&
@@ -583,7 +522,7 @@ export const acceptedStep = 'the platform has accepted a step'
  */
 function isPast(object: KubeObject, { id, at, taken, object: { uid } }: Override): boolean {
   const history = valueAt(object, ['status', 'history'])
-  if (families[familyOf(id)]?.untilAccepted !== true || object.metadata.uid !== uid) return false
+  if (familyOf(id)?.untilAccepted !== true || object.metadata.uid !== uid) return false
   if (!Array.isArray(history)) return false
   const asked = isRecord(taken?.value) ? taken.value['version'] : undefined
   // The newest first, in whole seconds.
@@ -604,7 +543,7 @@ const isEmptyList = (value: unknown): boolean => Array.isArray(value) && value.l
 
 /** The same where nobody knows what it was set to: no field of this name reads otherwise. */
 function mayBeOverridden(object: KubeObject, id: string): boolean {
-  const { empties = false, paths = [] } = families[familyOf(id)] ?? {}
+  const { empties = false, paths = [] } = familyOf(id) ?? {}
   return !empties || paths.every((path) => isOverridden(object, { id, path }))
 }
 

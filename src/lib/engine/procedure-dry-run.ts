@@ -2,6 +2,7 @@ import {
   type Access,
   type Cluster,
   type Found,
+  objectIn,
   type Reader,
   readerWith,
   type Ref,
@@ -9,6 +10,7 @@ import {
   type Writer,
 } from '../kube/cluster.ts'
 import type { Clock } from '../kube/clock.ts'
+import { filled } from '../kube/known.ts'
 import { ApiError, KvupError } from '../kube/errors.ts'
 import { type JournalReader, type Override, memoryJournal } from './journal.ts'
 import {
@@ -44,13 +46,11 @@ export interface DryRunStep {
   id: string
   title: string
   state: 'would-change' | 'already-so' | 'depends' | 'waits'
-  /** What `apply` would do. */
   change?: string
   on?: string
   dependsOn?: string
   estimate: number
   risk: Risk
-  /** A run can be held before it. */
   canBeHeld?: true
   /** What becomes of which object; absent where nothing of it is known. */
   changes?: readonly DryRunChange[]
@@ -82,17 +82,15 @@ export async function dryRunProcedure(
   const steps = await procedure.steps(reading)
   if (await nothingToDo(procedure, reading)) return steps.map(alreadySo)
   const dryRunSteps: DryRunStep[] = []
+  const record = () => new Recording(reader, (observed) => dryRunningBy(cx.mode, reviewer, observed))
   for (const [index, step] of steps.entries()) {
     signal.throwIfAborted()
     // What a refused step would have done is not there either: later ones are not judged by its absence.
     const changing = dryRunSteps
       .filter(({ state, refused }) => state === 'would-change' || refused !== undefined)
       .map(({ id }) => id)
-    const recording = new Recording(reader, (observed) => dryRunningBy(cx.mode, reviewer, observed))
-    const quiet = quietly(
-      reviewer,
-      new Recording(reader, (observed) => dryRunningBy(cx.mode, reviewer, observed)).writer,
-    )
+    const recording = record()
+    const quiet = quietly(reviewer, record().writer)
     const acting = { ...reading, reader: recording.reader, writer: recording.writer, reviewer: quiet, signal }
     dryRunSteps.push(await dryRunStep(step, changing, { acting, recording, later: steps.slice(index + 1) }))
   }
@@ -113,26 +111,22 @@ const lineOf = (step: Step): Omit<DryRunStep, 'state'> => {
   return { id, title, estimate, risk, ...(canBeHeld(step) && { canBeHeld: true }) }
 }
 
-interface DryRunRequest {
-  acting: StepContext
-  recording: Recording
-  /** The steps behind this one. */
-  later: readonly Step[]
-}
-
 async function dryRunStep(
   step: Step,
   changing: readonly string[],
-  { acting, recording, later }: DryRunRequest,
+  { acting, recording, later }: { acting: StepContext; recording: Recording; later: readonly Step[] },
 ): Promise<DryRunStep> {
   const { id } = step
   const line = lineOf(step)
-  const builtOn = declared(step, changing)
+  // The change that it builds on: one that it names, or, where it only waits, the last one.
+  const waits = step.apply === undefined || step.hurries
+  const last = changing.at(-1)
+  const builtOn = waits ? last : changing.findLast((one) => step.dependsOn?.includes(one))
   if (builtOn !== undefined) return { ...line, state: 'depends', dependsOn: builtOn }
   const state = await (step.due?.(acting) ?? step.check(acting))
-  const last = changing.at(-1)
-  if (last !== undefined && isMoving(state)) return { ...line, state: 'depends', dependsOn: last }
-  if (state.is !== 'todo' || step.apply === undefined || step.hurries) return { ...line, ...stateOf(state) }
+  const isMoving = state.is !== 'done' && state.is !== 'todo'
+  if (last !== undefined && isMoving) return { ...line, state: 'depends', dependsOn: last }
+  if (state.is !== 'todo' || waits) return { ...line, ...stateOf(state) }
   const unrestored = await acting.journal.overrides()
   const refused = await refusal(() => step.apply?.(acting))
   const { changes } = recording
@@ -148,26 +142,16 @@ async function dryRunStep(
   }
 }
 
-/** The overrides that were opened in between. */
-function keptBy(
+const keptBy = (
   before: readonly Override[],
   after: readonly Override[],
   restoredBy: string | undefined,
-): KeptValue[] {
-  return after.flatMap(({ id, path, was }) => {
+): KeptValue[] =>
+  after.flatMap(({ id, path, was }) => {
     if (before.some((override) => override.id === id)) return []
     const kept = { override: id, path, ...(was.present && { value: was.value }) }
     return [restoredBy === undefined ? kept : { ...kept, restoredBy }]
   })
-}
-
-/** The change that this step builds on: one that it names, or, where it only waits, the last one. */
-function declared(step: Step, changing: readonly string[]): string | undefined {
-  if (step.apply === undefined || step.hurries) return changing.at(-1)
-  return changing.findLast((id) => step.dependsOn?.includes(id))
-}
-
-const isMoving = ({ is }: StepState): boolean => is === 'waiting' || is === 'stalled' || is === 'blocked'
 
 function stateOf(state: StepState): Pick<DryRunStep, 'state' | 'on' | 'refused'> {
   if (state.is === 'done') return { state: 'already-so' }
@@ -188,21 +172,10 @@ async function refusal(
   }
 }
 
-/** One object in the dry run of a step. */
 interface DryRunObject {
   live: KubeObject | undefined
   now: KubeObject | undefined
   change: DryRunChange
-}
-
-/** Whom the writes are made by, and how. */
-interface Act {
-  kind: Kind
-  ref: Ref
-  verbs: readonly string[]
-  on?: 'status' | undefined
-  /** It tests what an earlier write of this step has made, which the server has not kept: kvup works it out itself then. */
-  buildsOn?: true
 }
 
 /** What the writes of one step would change, and a reader that shows them to the step: nothing of it is kept. */
@@ -277,10 +250,10 @@ export class Recording {
     }
   }
 
-  async #write<T extends KubeObject>(act: Act, write: (writer: Writer) => Promise<T>): Promise<T> {
+  async #write<T extends KubeObject>(act: Asked, write: (writer: Writer) => Promise<T>): Promise<T> {
     const { kind, ref, on } = act
     const before = this.#observed.get(key(kind, ref))
-    const live = before ? before.live : await this.#find(kind, ref)
+    const live = before ? before.live : await objectIn(this.#live, kind, ref)
     const { answer, by } =
       before && act.buildsOn
         ? { answer: await write(localWriter(this.reader)), by: 'client' as const }
@@ -298,11 +271,6 @@ export class Recording {
     this.#observed.set(key(kind, ref), { live, now: stillAt(answer, live), change })
     return answer
   }
-
-  async #find(kind: Kind, ref: Ref): Promise<KubeObject | undefined> {
-    const found = await this.#live.get(kind, ref)
-    return found.is === 'object' ? found.object : undefined
-  }
 }
 
 const key = ({ apiVersion, kind }: Kind, { namespace = '', name }: Ref): string =>
@@ -311,9 +279,8 @@ const key = ({ apiVersion, kind }: Kind, { namespace = '', name }: Ref): string 
 const verbOf = (method: 'PUT' | 'POST'): string => (method === 'PUT' ? 'update' : 'create')
 
 /** The server knows of no takeover that it was asked for as a dry run, and leaves what goes for it. */
-function withoutLeftovers<T extends KubeObject>(answer: T, wanted: T, before: KubeObject | undefined): T {
-  return before === undefined ? answer : without(answer, leftovers(wanted, before))
-}
+const withoutLeftovers = <T extends KubeObject>(answer: T, wanted: T, before: KubeObject | undefined): T =>
+  before === undefined ? answer : without(answer, leftovers(wanted, before))
 
 /**
  * What is not kept gets no new resourceVersion, and no new owners: what kubectl applied client-side owns the server's defaults as well, and
@@ -322,12 +289,7 @@ function withoutLeftovers<T extends KubeObject>(answer: T, wanted: T, before: Ku
 function stillAt<T extends KubeObject>(object: T, live: KubeObject | undefined): T {
   if (live === undefined) return object
   const { resourceVersion, managedFields } = live.metadata
-  const metadata = {
-    ...object.metadata,
-    ...(resourceVersion !== undefined && { resourceVersion }),
-    ...(managedFields !== undefined && { managedFields }),
-  }
-  return { ...object, metadata }
+  return { ...object, metadata: { ...object.metadata, ...filled({ resourceVersion, managedFields }) } }
 }
 
 /** What two writes after each other make of a field: the first `from`, the last `to`. */
@@ -344,15 +306,16 @@ function joined(first: readonly FieldChange[], second: readonly FieldChange[]): 
 /** Who works out what a change would lead to. `auto`: the server, where it can be asked, else kvup. */
 type DryRunMode = 'client' | 'server' | 'auto'
 
-/** One write, and the rights that it needs. */
 interface Asked {
   kind: Kind
   ref: { name: string; namespace?: string | undefined }
   verbs: readonly string[]
   subresource?: string
+  on?: 'status' | undefined
+  /** It tests what an earlier write of this step has made, which the server has not kept: kvup works it out itself then. */
+  buildsOn?: true
 }
 
-/** Makes a write that nobody keeps, and tells who worked the answer out. */
 type DryRunning = <R>(
   asked: Asked,
   write: (writer: Writer) => Promise<R>,

@@ -1,5 +1,6 @@
 import { type Clock, ownClock, ticks } from '../kube/clock.ts'
-import { ApiError, blocked, exitCode, KvupError, unreachable } from '../kube/errors.ts'
+import { ApiError, blocked, exitCode, KvupError, messageOf, unreachable } from '../kube/errors.ts'
+import { filled } from '../kube/known.ts'
 import type {
   Watched,
   Procedure,
@@ -10,7 +11,7 @@ import type {
   StepContext,
   StepSummary,
 } from './step.ts'
-import { type Entry, type Journal, RememberedJournal, type StepPlace } from './journal.ts'
+import { type Entry, type Journal, rememberedJournal, type StepPlace } from './journal.ts'
 import type { HeldLease } from './lease.ts'
 import { unlessAborted } from '../kube/interruption.ts'
 import {
@@ -24,14 +25,12 @@ import {
 } from '../kube/cluster.ts'
 import { type Kind, type KubeObject, resourceOf } from '../kube/object.ts'
 
-/** An event without its time, which is added when it is told. */
 type Untimed<E> = E extends unknown ? Omit<E, 'at'> : never
 type Tried<T> = { ok: true; value: T } | { ok: false; error: unknown }
 
 const pauseAtMost = 5000
 /** For the last look at a server that answers, ms. */
 const lastMoment = 2000
-/** For a change that was sent already. */
 const lastChange = 5000
 /** Nobody reads it. Without a reason each look would make a DOMException with a stack. */
 const answered = new Error('it answered')
@@ -45,14 +44,8 @@ const gone = (error: Error, shows: string): KvupError =>
     cause: error,
   })
 
-/** What an entry of some kinds says besides. */
-interface Recorded {
-  user: string | undefined
-  from: string | undefined
-  to: string
-  availability: Entry['availability'] | undefined
-  findings: Entry['findings'] | undefined
-  rehearsal: Entry['rehearsal'] | undefined
+type Besides = {
+  [K in 'user' | 'from' | 'to' | 'availability' | 'findings' | 'rehearsal']?: Entry[K] | undefined
 }
 
 /** What the steps of one run share while the lock is held. */
@@ -63,14 +56,13 @@ export class OneRun {
   readonly cx: RunContext
   /** Refuses to write once the lock is lost. */
   readonly journal: Journal
-  /** Aborted by a person, or when the lock is lost. */
   readonly signal: AbortSignal
   readonly watchCache: CachedReader
   /** In ticks of the clock, which nothing that a server says moves. */
   readonly began: number
   #hop: { name: string | undefined; began: number }
   readonly #held: HeldLease
-  readonly #memory: RememberedJournal
+  readonly #memory: ReturnType<typeof rememberedJournal>
   readonly #remarks = new Set<string>()
   #isTroubled = false
   /** In ticks: since when no look has got an answer. */
@@ -78,7 +70,6 @@ export class OneRun {
   #silentMs = 0
   readonly #heardClock: Clock
   #place: StepPlace | undefined
-  /** What was said of the change that is not taken. */
   readonly #refusals = new Set<string>()
 
   constructor(procedure: Procedure, cx: RunContext, held: HeldLease) {
@@ -87,7 +78,7 @@ export class OneRun {
     this.cx = cx
     this.#held = held
     this.journal = cx.journal.under(held)
-    this.#memory = new RememberedJournal(cx.journal)
+    this.#memory = rememberedJournal(cx.journal)
     this.signal = AbortSignal.any([cx.signal, held.signal])
     this.watchCache = new CachedReader({ live: cluster.reader, clock, remark: (text) => this.remark(text) })
     this.#heardClock = {
@@ -133,7 +124,6 @@ export class OneRun {
     return this.#silentSince !== undefined
   }
 
-  /** Nobody answers since then, in ticks. */
   silent(since: number): void {
     this.#silentSince ??= since
     this.#missingSince = undefined
@@ -144,7 +134,6 @@ export class OneRun {
     return this.cx.clock.now().getTime()
   }
 
-  /** Every read goes to the cluster. */
   get live(): ReadContext {
     this.#memory.forget()
     return { reader: this.cx.cluster.reader, clock: this.#heardClock, journal: this.cx.journal }
@@ -161,7 +150,6 @@ export class OneRun {
     return { ...cluster, clock: this.#heardClock, writer, journal: this.journal, signal: this.signal }
   }
 
-  /** The same for one step, where what it writes was planned. */
   writingIn({ id }: Step): StepContext {
     const { writer, ...rest } = this.writing
     return { ...rest, writer: this.cx.writes?.(id, writer) ?? writer }
@@ -176,31 +164,14 @@ export class OneRun {
     this.#remarks.add(text)
   }
 
-  async record(
-    what: Entry['what'],
-    step: string,
-    text: string,
-    { user, from, to, availability, findings = [], rehearsal }: Partial<Recorded> = {},
-  ): Promise<void> {
-    const at = new Date(this.now).toISOString()
+  async record(what: Entry['what'], step: string, text: string, besides: Besides = {}): Promise<void> {
+    const { user, from, to, availability, findings = [], rehearsal } = besides
     const { who: by, plan } = this.cx
     const procedure = this.procedure.name
-    await this.journal.record({
-      at,
-      by,
-      procedure,
-      step,
-      what,
-      text,
-      ...(this.#place && { place: this.#place }),
-      ...(plan !== undefined && { plan }),
-      ...(user !== undefined && { user }),
-      ...(from !== undefined && { from }),
-      ...(to !== undefined && { to }),
-      ...(availability && { availability }),
-      ...(findings.length > 0 && { findings }),
-      ...(rehearsal && { rehearsal }),
-    })
+    const entry = { at: new Date(this.now).toISOString(), by, procedure, step, what, text }
+    const more = { place: this.#place, plan, user, from, to, availability }
+    const found = findings.length > 0 ? findings : undefined
+    await this.journal.record({ ...entry, ...filled({ ...more, findings: found, rehearsal }) })
   }
 
   /** Writes down the end of the run, with what was measured beside it, and what came true of its rehearsal: as far as the run has told where nothing was compared. */
@@ -245,7 +216,6 @@ export class OneRun {
     if (this.ticks - this.#missingSince >= missingAtMost) throw gone(error, error.sought)
   }
 
-  /** Something that passes: the run goes on. */
   trouble(error: unknown): void {
     this.#isTroubled = true
     this.remark(remarkOn(error))
@@ -318,9 +288,7 @@ export const summaryOf = ({ id, title, estimate, part, ahead, hop }: Step): Step
   id,
   title,
   estimate,
-  ...(part !== undefined && { part }),
-  ...(ahead !== undefined && { ahead }),
-  ...(hop !== undefined && { hop }),
+  ...filled({ part, ahead, hop }),
 })
 
 /**
@@ -340,7 +308,7 @@ export function meaningOf(error: unknown): Meaning {
 
 /** What a person reads while the run goes on in spite of it. */
 export function remarkOn(error: unknown): string {
-  const why = error instanceof Error ? error.message : String(error)
+  const why = messageOf(error)
   if (meaningOf(error) === 'login')
     return `the cluster no longer accepts your credentials (${why}): log in again in another terminal, then this run continues`
   return `the cluster does not answer properly, kvup retries: ${why}`
@@ -369,7 +337,7 @@ const settleCostly = 600
 /** Nobody reads it. Without a reason each wait would make a DOMException with a stack. */
 const changeCame = new Error('a change came')
 
-interface CachedReaderOptions {
+interface CacheTools {
   live: Reader
   clock: Clock
   remark: (text: string) => void
@@ -381,19 +349,18 @@ interface CachedReaderOptions {
  */
 class CachedReader {
   readonly reader: Reader
-  readonly #options: CachedReaderOptions
+  readonly #tools: CacheTools
   #streams = new Map<string, CachedStream>()
   #liveReads = 0
   #changesRead = 0
   #changes = 0
   #wake: () => void = () => undefined
 
-  constructor(options: CachedReaderOptions) {
-    this.#options = options
-    this.reader = this.#reading(options.live)
+  constructor(tools: CacheTools) {
+    this.#tools = tools
+    this.reader = this.#reading(tools.live)
   }
 
-  /** Opens what is missing, closes what is not wanted any more. */
   follow(wanted: readonly Watched[]): void {
     const streams = new Map<string, CachedStream>()
     for (const watched of wanted) {
@@ -411,7 +378,6 @@ class CachedReader {
     this.follow(wanted)
   }
 
-  /** Everything that is read from now on is news to be waited for. */
   refresh(): void {
     this.#changesRead = this.#changes
     this.#liveReads = 0
@@ -419,7 +385,7 @@ class CachedReader {
 
   /** Resolves after `ms`, or a moment after the first change since `refresh`. Rejects with the signal's reason. */
   async changeWithin(ms: number, signal: AbortSignal): Promise<void> {
-    const { clock } = this.#options
+    const { clock } = this.#tools
     const patience = new AbortController()
     const over = AbortSignal.any([signal, patience.signal])
     const changed = new Promise<void>((resolve) => {
@@ -437,17 +403,17 @@ class CachedReader {
   }
 
   #open(watched: Watched): CachedStream {
-    const { live, clock, remark } = this.#options
-    const listener = {
+    const { live, clock, remark } = this.#tools
+    return new CachedStream(watched, {
+      reader: live,
+      clock,
       changed: () => {
         this.#changes++
         this.#wake()
       },
-      lost: ({ kind }: Watched, why: string) => {
-        remark(`watching ${resourceOf(kind)} is not possible for now, kvup polls them instead: ${why}`)
-      },
-    }
-    return new CachedStream(watched, { reader: live, clock, listener })
+      lost: ({ kind }, why) =>
+        remark(`watching ${resourceOf(kind)} is not possible for now, kvup polls them instead: ${why}`),
+    })
   }
 
   #reading(live: Reader): Reader {
@@ -492,8 +458,9 @@ async function* onePage<T>(items: readonly T[]) {
 
 const isSame = (a: Kind, b: Kind): boolean => a.apiVersion === b.apiVersion && a.plural === b.plural
 
-/** What a stream tells those who wait. */
-interface StreamListener {
+interface StreamTools {
+  reader: Reader
+  clock: Clock
   changed(): void
   /** It may miss changes from now on. Told once per reason. */
   lost(watched: Watched, why: string): void
@@ -505,16 +472,16 @@ const restartAtMost = 30_000
 /** The objects of one `Watched`, kept up to date by a watch. Answers only while it is in sync. */
 class CachedStream {
   readonly followed: Watched
-  readonly #source: { reader: Reader; clock: Clock; listener: StreamListener }
+  readonly #tools: StreamTools
   readonly #stop = new AbortController()
   readonly #objects = new Map<string, KubeObject>()
   #synced = false
   #broken = 0
   #why: string | undefined
 
-  constructor(watched: Watched, source: { reader: Reader; clock: Clock; listener: StreamListener }) {
+  constructor(watched: Watched, tools: StreamTools) {
     this.followed = watched
-    this.#source = source
+    this.#tools = tools
     void this.#run()
   }
 
@@ -542,7 +509,7 @@ class CachedStream {
 
   /** A stream that ends by itself is begun anew, with a pause that grows while nothing comes of it. */
   async #run(): Promise<void> {
-    const { clock } = this.#source
+    const { clock } = this.#tools
     const { signal } = this.#stop
     while (!signal.aborted) {
       this.#objects.clear()
@@ -555,13 +522,13 @@ class CachedStream {
   async #stream(signal: AbortSignal): Promise<void> {
     const { kind, where } = this.followed
     try {
-      for await (const change of this.#source.reader.watch(kind, where, signal)) {
+      for await (const change of this.#tools.reader.watch(kind, where, signal)) {
         if (signal.aborted) return
         this.#take(change)
       }
       this.#lose('the watch ended')
     } catch (error) {
-      this.#lose(error instanceof Error ? error.message : String(error))
+      this.#lose(messageOf(error))
     }
   }
 
@@ -583,24 +550,19 @@ class CachedStream {
         this.#objects.set(keyOf(change.object.metadata), change.object)
         break
     }
-    if (this.#synced) this.#source.listener.changed()
+    if (this.#synced) this.#tools.changed()
   }
 
   #lose(why: string): void {
     this.#synced = false
     if (this.#stop.signal.aborted) return
-    if (this.#why !== why) this.#source.listener.lost(this.followed, why)
+    if (this.#why !== why) this.#tools.lost(this.followed, why)
     this.#why = why
-    this.#source.listener.changed()
+    this.#tools.changed()
   }
 }
 
-/** Two lines that follow the same objects share a stream. */
-function streamKey({ kind, where }: Watched): string {
-  return [kind.apiVersion, kind.plural, ...whereKey(where)].join(' ')
-}
-
-const whereKey = ({ namespace, name, labels, fields }: Where): string[] =>
-  [namespace, name, labels, fields].map((part) => part ?? '*')
+const streamKey = ({ kind, where: { namespace, name, labels, fields } }: Watched): string =>
+  [kind.apiVersion, kind.plural, ...[namespace, name, labels, fields].map((part) => part ?? '*')].join(' ')
 
 const keyOf = ({ namespace, name }: Ref): string => `${namespace ?? ''}/${name}`

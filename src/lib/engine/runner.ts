@@ -1,8 +1,6 @@
-import { ownClock } from '../kube/clock.ts'
 import {
   ensureStepsExist,
   goingOn,
-  type NotApplied,
   nothingToDo,
   type Procedure,
   type ReadContext,
@@ -13,10 +11,10 @@ import {
   type StepState,
   type StopReason,
   type Waiting,
-  type Blocked,
 } from './step.ts'
 import { meaningOf, OneRun, summaryOf } from './run-session.ts'
-import { unlessAborted } from '../kube/interruption.ts'
+import { filled } from '../kube/known.ts'
+import { isDoneWithin, unlessAborted } from '../kube/interruption.ts'
 import type { Entry } from './journal.ts'
 import { incomplete, stoppedBefore, waitsForApproval } from './journal-runs.ts'
 import {
@@ -25,6 +23,7 @@ import {
   blocked,
   isConflict,
   KvupError,
+  messageOf,
   ownLine,
   timedOut,
 } from '../kube/errors.ts'
@@ -66,21 +65,15 @@ async function underLock(run: OneRun): Promise<RunOutcome> {
 
 /** Says and writes down how it ended, as far as that is still possible: who lost the lock cannot write. */
 async function recordExit(run: OneRun, step: Step | undefined, error: unknown): Promise<void> {
-  const why = error instanceof Error ? error.message : String(error)
+  const why = messageOf(error)
   const awaits = error instanceof KvupError && error.reason === approvalNeeded
   const what = run.cx.signal.aborted || awaits ? 'interrupted' : 'failed'
   const during = step ? ` during "${step.title}"` : ''
   if (what === 'interrupted' && !awaits)
     run.remark(`${why}${during}; what is running in the cluster continues by itself`)
-  await shortly(
-    run,
-    Promise.all([
-      leave(run),
-      run
-        .recordEnd(what, step?.id ?? '', awaits ? `${waitsForApproval}: ${why}` : why)
-        .catch(() => undefined),
-    ]),
-  )
+  const text = awaits ? `${waitsForApproval}: ${why}` : why
+  const recorded = run.recordEnd(what, step?.id ?? '', text).catch(() => undefined)
+  await shortly(run, Promise.all([leave(run), recorded]))
 }
 
 /** It is on its way out: what cannot be changed any more is told by what comes after, never by another failure. */
@@ -89,12 +82,8 @@ async function leave(run: OneRun): Promise<void> {
   if (done !== undefined) run.remark(done)
 }
 
-async function shortly(run: OneRun, work: Promise<unknown>): Promise<void> {
-  const patience = new AbortController()
-  const over = ownClock(run.cx.clock).sleep(recordExitWithin, patience.signal)
-  await Promise.race([work, over.catch(() => undefined)])
-  patience.abort()
-}
+const shortly = (run: OneRun, work: Promise<unknown>): Promise<boolean> =>
+  isDoneWithin(run.cx.clock, recordExitWithin, work)
 
 class StepSequence {
   readonly #run: OneRun
@@ -109,7 +98,6 @@ class StepSequence {
     this.#run = run
   }
 
-  /** The one that is under way. */
   get current(): Step | undefined {
     return this.#current
   }
@@ -119,7 +107,8 @@ class StepSequence {
     for (;;) {
       const step = this.#steps.find(({ id }) => !this.#done.has(id))
       if (step === undefined) return this.#finish()
-      const because = this.#isPastLimit() ? 'until' : await this.#settle(step)
+      const isPastLimit = this.#last !== undefined && this.#last.id === this.#run.cx.limits.until
+      const because = isPastLimit ? 'until' : await this.#settle(step)
       if (because !== undefined) return this.#stop(step, because)
       this.#done.add(step.id)
       this.#last = step
@@ -128,22 +117,21 @@ class StepSequence {
   }
 
   async #begin(): Promise<void> {
-    const { procedure } = this.#run
-    this.#steps = await this.#run.patiently(() => procedure.steps(this.#run.live))
-    const entries = await this.#run.patiently(() => this.#run.journal.entries())
+    const run = this.#run
+    const { procedure, cx } = run
+    this.#steps = await run.patiently(() => procedure.steps(run.live))
+    const entries = await run.patiently(() => run.journal.entries())
     this.#unfinished = withoutAnEnd(entries.filter((entry) => entry.procedure === procedure.name))
-    await this.#run.patiently(async () => procedure.begin?.(this.#run.writing))
+    await run.patiently(async () => procedure.begin?.(run.writing))
     const { length } = this.#steps
     const { leads } = procedure
     const text = `${leads === undefined ? '' : `${leads}, `}${length} ${length === 1 ? 'step' : 'steps'}`
-    const { findings, rehearsal } = this.#run.cx.foreseen ?? {}
+    const { findings, rehearsal } = cx.foreseen ?? {}
     const foreseen = { findings, rehearsal: rehearsal?.soFar() }
-    await this.#run.patiently(() =>
-      this.#run.record('started', '', text, { ...procedure.between, ...foreseen }),
-    )
-    for (const risk of this.#run.cx.accepted ?? [])
-      await this.#run.patiently(() => this.#run.record('accepted', risk.id, risk.text, { user: risk.user }))
-    this.#run.emit({ kind: 'run-started', procedure: procedure.name, steps: this.#steps.map(summaryOf) })
+    await run.patiently(() => run.record('started', '', text, { ...procedure.between, ...foreseen }))
+    for (const { id, text: words, user } of cx.accepted ?? [])
+      await run.patiently(() => run.record('accepted', id, words, { user }))
+    run.emit({ kind: 'run-started', procedure: procedure.name, steps: this.#steps.map(summaryOf) })
   }
 
   async #settle(step: Step): Promise<StopReason | undefined> {
@@ -156,23 +144,12 @@ class StepSequence {
     const settled = await new SettlingStep(step, this.#run, this.#steps).settle()
     if (settled.is === 'stopped') return settled.because
     if (settled.changed) this.#changed.push(step.id)
-    else await this.#completeHistory(step)
+    // A run that was killed between its change and writing it down left an intent: what it meant is done.
+    else await this.#complete(this.#unfinished.filter((entry) => isOf(entry, step.id)))
     const { changed, note } = settled
     const tookMs = Math.round(this.#run.ticks - began)
-    const noted = note === undefined ? {} : { note }
-    this.#run.emit({ kind: 'step-done', step: summaryOf(step), changed, ...noted, tookMs })
+    this.#run.emit({ kind: 'step-done', step: summaryOf(step), changed, ...filled({ note }), tookMs })
     return undefined
-  }
-
-  /** A run that was killed between its change and writing it down left an intent: what it meant is done. */
-  async #completeHistory({ id }: Step): Promise<void> {
-    await this.#complete(this.#unfinished.filter((entry) => isOf(entry, id)))
-  }
-
-  /** Where the step of an intent is not among the steps any more, its change made it superfluous. */
-  async #completeRest(): Promise<void> {
-    const known = this.#steps.map(({ id }) => id)
-    await this.#complete(this.#unfinished.filter((entry) => !known.some((id) => isOf(entry, id))))
   }
 
   async #complete(entries: readonly Entry[]): Promise<void> {
@@ -184,18 +161,16 @@ class StepSequence {
 
   async #readForSteps(): Promise<void> {
     const steps = await this.#run.patiently(() => this.#run.procedure.steps(this.#run.live))
-    const isSame = textOf(steps) === textOf(this.#steps)
+    const isSame = JSON.stringify(steps.map(summaryOf)) === JSON.stringify(this.#steps.map(summaryOf))
     this.#steps = steps
     if (!isSame) this.#run.emit({ kind: 'steps-known', steps: steps.map(summaryOf) })
   }
 
-  #isPastLimit(): boolean {
-    return this.#last !== undefined && this.#last.id === this.#run.cx.limits.until
-  }
-
   async #finish(): Promise<RunOutcome> {
     const { procedure, began } = this.#run
-    await this.#completeRest()
+    // Where the step of an intent is not among the steps any more, its change made it superfluous.
+    const known = this.#steps.map(({ id }) => id)
+    await this.#complete(this.#unfinished.filter((entry) => !known.some((id) => isOf(entry, id))))
     const changed = this.#changed
     const done = changed.length > 0 ? `changed: ${changed.join(', ')}` : 'nothing to change'
     const shortfall = await this.#run.patiently(async () => procedure.shortfall?.(this.#run.live))
@@ -203,8 +178,7 @@ class StepSequence {
     const compared = await this.#run.cx.foreseen?.rehearsal?.compared({ isFinished: true })
     await this.#run.patiently(() => this.#run.recordEnd('finished', '', text, compared))
     const tookMs = Math.round(this.#run.ticks - began)
-    const short = shortfall === undefined ? {} : { shortfall }
-    this.#run.emit({ kind: 'run-finished', procedure: procedure.name, tookMs, ...short })
+    this.#run.emit({ kind: 'run-finished', procedure: procedure.name, tookMs, ...filled({ shortfall }) })
     return { is: 'finished', changed, tookMs }
   }
 
@@ -213,26 +187,21 @@ class StepSequence {
     await this.#run.patiently(() =>
       this.#run.recordEnd('interrupted', step.id, `${stoppedBefore}: ${because}`, compared),
     )
-    const safe = this.#last && { safeToLeave: this.#last.risk.safeToLeave }
-    const tookMs = Math.round(this.#run.ticks - this.#run.began)
     const on = goingOn(this.#steps.slice(this.#steps.indexOf(step)))
     return {
       is: 'stopped-before',
       step: summaryOf(step),
       because,
       changed: this.#changed,
-      ...safe,
+      ...filled({ safeToLeave: this.#last?.risk.safeToLeave }),
       ...(on.length > 0 && { goesOn: on }),
-      tookMs,
+      tookMs: Math.round(this.#run.ticks - this.#run.began),
     }
   }
 }
 
-const textOf = (steps: readonly Step[]): string => JSON.stringify(steps.map(summaryOf))
-
 const isOf = ({ step }: Entry, id: string): boolean => step === id || step.startsWith(`${id}#`)
 
-/** Intents that neither came to their end nor failed. */
 function withoutAnEnd(entries: readonly Entry[]): readonly Entry[] {
   const open = new Map<string, Entry>()
   for (const entry of entries)
@@ -272,7 +241,6 @@ class SettlingStep {
   #liveAt = 0
   #shown = ''
   #last: Waiting | undefined
-  /** Since when every look found it stalled. */
   #stalledAt: number | undefined
 
   constructor(step: Step, run: OneRun, steps: readonly Step[]) {
@@ -300,9 +268,9 @@ class SettlingStep {
     const next = snapshot.ok ? await this.#act(snapshot.value) : this.#trouble()
     // A look that was cut off at the end was the last one as well; one that got no answer is none.
     if (next === undefined && this.#isLate && (isLast || !snapshot.ok))
-      throw gaveUp(this.#step, this.#last, this.#lateness(snapshot))
+      throw this.#gaveUp(snapshot.ok ? undefined : snapshot.error)
     if (next === undefined && snapshot.ok && isTooLong && this.#last?.is === 'stalled')
-      throw stalledTooLong(this.#step, this.#last, this.#run)
+      throw this.#stalledTooLong(this.#last)
     return next
   }
 
@@ -323,27 +291,16 @@ class SettlingStep {
     // That it can be looked at says nothing of the change: it is tried less and less often.
     if (state.is !== 'todo') this.#troubles = 0
     if (!(await this.#paid())) return this.#trouble()
-    const because = this.#applied === 0 ? this.#stopReason(state) : undefined
+    const stop = { limits: this.#run.cx.limits, steps: this.#steps, now: this.#run.now }
+    const because = this.#applied === 0 ? reasonToStop(this.#step, state, stop) : undefined
     if (because !== undefined) return { is: 'stopped', because }
     if (state.is === 'done') return { is: 'done', changed: this.#changed, note: state.note }
     if (state.is === 'todo') return this.#todo(state)
-    if (state.is === 'blocked') throw this.#blocked(state)
-    return this.#show(state)
-  }
-
-  #blocked({ by, reason = 'blocked', isStall, remedy }: Blocked): Error {
+    if (state.is !== 'blocked') return this.#show(state)
+    const { by, reason = 'blocked', isStall, remedy } = state
     const { title } = this.#step
     const isNamed = reason === approvalNeeded || by.startsWith(`the ${title} `)
-    const said = isNamed ? by : `${title}: ${by}`
-    return (isStall ? timedOut : blocked)(reason, said, { remedy })
-  }
-
-  #stopReason(state: StepState): StopReason | undefined {
-    return reasonToStop(this.#step, state, {
-      limits: this.#run.cx.limits,
-      steps: this.#steps,
-      now: this.#run.now,
-    })
+    throw (isStall ? timedOut : blocked)(reason, isNamed ? by : `${title}: ${by}`, { remedy })
   }
 
   async #todo(state: Todo): Promise<'look-again' | undefined> {
@@ -369,7 +326,8 @@ class SettlingStep {
     if (this.#intended !== intent) await this.#inTime(this.#run.record('intends', key, change))
     this.#intended = intent
     this.#appliedAt = this.#run.now
-    const { notApplied } = (await this.#run.unlessLate(this.#change())) ?? {}
+    const applying = async () => this.#step.apply?.(this.#run.writingIn(this.#step))
+    const { notApplied } = (await this.#run.unlessLate(applying())) ?? {}
     this.#applied++
     this.#refused = 0
     this.#failure = undefined
@@ -378,10 +336,6 @@ class SettlingStep {
     this.#since = this.#run.heard
     this.#recordLater(key, change, notApplied)
     await this.#paid()
-  }
-
-  async #change(): Promise<NotApplied | void> {
-    return this.#step.apply?.(this.#run.writingIn(this.#step))
   }
 
   #recordLater(key: string, change: string, notApplied: string | undefined): void {
@@ -483,16 +437,32 @@ class SettlingStep {
     return stalledMs === undefined || this.#stalledAt === undefined ? Infinity : this.#stalledAt + stalledMs
   }
 
-  #lateness(snapshot: { ok: true } | { ok: false; error: unknown }) {
-    const whole = this.#ends === this.#run.ends
-    const tookMs = Math.round(whole ? this.#run.ticks - this.#run.hopBegan : this.#run.heard - this.#since)
-    return {
-      whole,
-      tookMs,
-      at: this.#run.now,
-      trouble: snapshot.ok ? undefined : snapshot.error,
-      failure: this.#failure,
-    }
+  /** Exit 4: what was waited for, why it did not come, and since when. */
+  #gaveUp(trouble: unknown): KvupError {
+    const { title, doing } = this.#step
+    const run = this.#run
+    const last = this.#last
+    const failure = this.#failure
+    const whole = this.#ends === run.ends
+    const tookMs = Math.round(whole ? run.ticks - run.hopBegan : run.heard - this.#since)
+    const limit = `timed out after ${spanText(tookMs)}${whole ? ' (--timeout)' : ''}`
+    const first = `${limit} ${doing === undefined ? `at "${title}"` : `while ${doing}`}`
+    const more = [
+      last && waitedFor(last, run.now),
+      failure instanceof Error ? `the last attempt to change it failed: ${failure.message}` : undefined,
+      trouble instanceof Error ? `kvup could not reach the cluster: ${trouble.message}` : undefined,
+    ]
+    const lines = [first, ...more.filter((line) => line !== undefined).map(ownLine)]
+    const remedy = last?.remedy ?? remedyOf(failure)
+    return timedOut('timed-out', lines.join('\n'), { remedy, cause: trouble ?? failure })
+  }
+
+  /** Exit 4: nothing moved for as long as `--stalled-after` allows. */
+  #stalledTooLong({ why, remedy = [] }: Extract<Waiting, { is: 'stalled' }>): KvupError {
+    const limit = spanText(this.#run.cx.limits.stalledMs ?? 0)
+    const { title } = this.#step
+    const at = why.startsWith(title) ? '' : ` at ${title}`
+    return timedOut('stalled', `stalled for ${limit} (--stalled-after)${at}: ${why}`, { remedy })
   }
 }
 
@@ -504,54 +474,14 @@ function saysTheSame(observed: Waiting, state: StepState): boolean {
   return observed.is === state.is && observed.on.replaceAll(/\d+/g, '') === state.on.replaceAll(/\d+/g, '')
 }
 
-interface Lateness {
-  whole: boolean
-  tookMs: number
-  /** Now, in ms since the epoch. */
-  at: number
-  trouble?: unknown
-  failure?: unknown
-}
-
-/** Exit 4: what was waited for, why it did not come, and since when. */
-function gaveUp({ title, doing }: Step, last: Waiting | undefined, late: Lateness): KvupError {
-  const { whole, tookMs, trouble, failure } = late
-  const limit = `timed out after ${spanText(tookMs)}${whole ? ' (--timeout)' : ''}`
-  const first = `${limit} ${doing === undefined ? `at "${title}"` : `while ${doing}`}`
-  const more = [
-    last && waitedFor(last, late),
-    failure instanceof Error ? `the last attempt to change it failed: ${failure.message}` : undefined,
-    trouble instanceof Error ? `kvup could not reach the cluster: ${trouble.message}` : undefined,
-  ]
-  return timedOut(
-    'timed-out',
-    [first, ...more.filter((line) => line !== undefined).map(ownLine)].join('\n'),
-    {
-      remedy: last?.remedy ?? remedyOf(failure),
-      cause: trouble ?? failure,
-    },
-  )
-}
-
-/** Exit 4: nothing moved for as long as `--stalled-after` allows. */
-function stalledTooLong(
-  { title }: Step,
-  { why, remedy = [] }: Extract<Waiting, { is: 'stalled' }>,
-  { cx: { limits } }: Pick<OneRun, 'cx'>,
-): KvupError {
-  const limit = spanText(limits.stalledMs ?? 0)
-  const at = why.startsWith(title) ? '' : ` at ${title}`
-  return timedOut('stalled', `stalled for ${limit} (--stalled-after)${at}: ${why}`, { remedy })
-}
-
-function waitedFor(state: Waiting, { at }: Lateness): string {
+/** `at`: now, in ms since the epoch. */
+function waitedFor(state: Waiting, at: number): string {
   const span = state.since === undefined ? '' : ` for ${spanText(at - Date.parse(state.since))}`
   if (state.is === 'stalled')
     return `${(state.verdict ?? 'Stalled').toLowerCase()}${span} while waiting for ${state.on}: ${state.why}`
   return `waiting${span} for ${state.on}${state.trouble === undefined ? '' : `; ${state.trouble}`}`
 }
 
-/** Commands that show why the server refused a write: its own remedy, else what its words name. */
 function remedyOf(failure: unknown): readonly string[] {
   if (!(failure instanceof ApiError)) return []
   if (failure.remedy.length > 0) return failure.remedy
@@ -559,7 +489,6 @@ function remedyOf(failure: unknown): readonly string[] {
   return readRefusal(failure.message, namespace)?.commands ?? []
 }
 
-/** The same failure with what helps against it. */
 function withRemedy(failure: unknown): unknown {
   const remedy = remedyOf(failure)
   if (!(failure instanceof ApiError) || remedy.length === 0) return failure

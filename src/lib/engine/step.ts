@@ -18,7 +18,6 @@ export type { JournalReader } from './journal.ts'
 export interface Progress {
   done: number
   total: number
-  /** What is counted: `nodes`, `pods`, `VMs`, `s`. */
   of?: string
   /** They are percent of something whose parts take very different times: no pace is taken from them. */
   share?: true
@@ -27,9 +26,7 @@ export interface Progress {
 /** Where a step stands, read from the cluster and never from memory. */
 export type StepState =
   | { is: 'done'; note?: string }
-  /** What `apply` would do: for the plan and the dry run. */
   | { is: 'todo'; change: string }
-  /** Somebody (an operator, a pod) is at work already. */
   | {
       is: 'waiting'
       on: string
@@ -41,7 +38,6 @@ export type StepState =
       trouble?: string
       /** Times in which nothing of it is begun, from now on (RFC 3339; without `from`: now): they count for how long it takes, and are no delay. */
       closed?: readonly { from?: string; until: string }[]
-      /** Commands that show it or help. */
       remedy?: readonly string[]
     }
   /** Nothing moves any more, and `why` says what was found; goes on waiting until `until` unless it heals. */
@@ -126,7 +122,6 @@ export interface Step {
   readonly hurries?: true
   /** Its `apply` only puts right what may come between while it waits: nothing is held before it. */
   readonly guards?: true
-  /** The cluster does what it waits for, whether or not kvup waits. */
   readonly goesOn?: true
   /** Command that shows the object which it changes, and who writes it. */
   readonly shows?: string
@@ -214,14 +209,12 @@ export interface RunContext {
   /** Compares what the step of this id is about to write, and throws before it is sent: with what a sealed plan says. */
   readonly writes?: ((step: string, writer: Writer) => Writer) | undefined
   readonly measurement?: RunMeasurement | undefined
-  /** What was foreseen of it: for the journal. */
   readonly foreseen?: ForeseenRun | undefined
   /** The stage that the step of this id is of, as people see them counted; absent, and for a step without one: steps are counted. */
   readonly placeOf?: (step: string) => StepPlace | undefined
 }
 
 interface ForeseenRun {
-  /** Ids of what stood against it, or was warned of. */
   findings: readonly string[]
   /** From what the run told, and with what became of VMs. */
   rehearsal?:
@@ -244,7 +237,6 @@ export interface RunLimits {
   /** A step that is stalled for so long ends the run, ms; absent: it waits on. */
   stalledMs?: number | undefined
   deadline?: Date | undefined
-  /** Ends after this step. */
   until?: string | undefined
   pauseBefore?: readonly string[] | undefined
 }
@@ -263,7 +255,6 @@ export type RunOutcome =
       changed: readonly string[]
       /** Of the last step that was done: how long it is harmless to stay here. */
       safeToLeave?: string
-      /** Ids of the steps that the cluster goes on with by itself. */
       goesOn?: readonly string[]
       tookMs: number
     }
@@ -277,13 +268,11 @@ export type Waiting = Extract<StepState, { is: 'waiting' | 'stalled' }>
 /** What happened, for a printer to put into words; `title` is what a person calls the run: `KubeVirt v1.7.4 → v1.8.4 on prod-eu`. `at` is RFC 3339. A new kind does not compile until output words it. */
 export type RunEvent =
   | { kind: 'run-started'; at: string; procedure: string; title?: string; steps: readonly StepSummary[] }
-  /** Steps were found on the way: the whole list again. */
   | { kind: 'steps-known'; at: string; steps: readonly StepSummary[] }
   | { kind: 'step-started'; at: string; step: StepSummary; index: number; total: number }
   | { kind: 'step-applied'; at: string; step: StepSummary; change: string }
   | { kind: 'step-waiting'; at: string; step: StepSummary; state: Waiting; until: string }
   | { kind: 'step-done'; at: string; step: StepSummary; changed: boolean; note?: string; tookMs: number }
-  /** `shortfall`: what it did not reach all the same. */
   | { kind: 'run-finished'; at: string; procedure: string; tookMs: number; shortfall?: string }
   /** Something to know on the way: a migration that failed, a watch that was refused, a 429. */
   | { kind: 'remark'; at: string; text: string }

@@ -11,7 +11,6 @@ export type FleetCheckState = (typeof worstFirst)[number]
 /** A finding that was not accepted, in one sentence. */
 export type FleetFinding = Pick<ReportedFinding, 'id' | 'level' | 'summary'>
 
-/** Of the document of `kvup check`. */
 type Checked = Reported & { kubevirt: { version?: string }; next: readonly string[] }
 
 /** What `kvup check` says of one cluster, in one line. */
@@ -24,7 +23,6 @@ export interface FleetCheckRow extends FleetPlace {
   accepted?: number
   /** What was not accepted, the worst first; what is only good to know is left to `kvup check`. */
   findings: readonly FleetFinding[]
-  /** The line to type. */
   next?: string
   /** Of one that could not be checked: as `kvup check` would have ended. */
   error?: FleetRow['error']
@@ -32,7 +30,6 @@ export interface FleetCheckRow extends FleetPlace {
 
 const levels: readonly FleetFinding['level'][] = ['blocker', 'not-checked', 'warning']
 
-/** The findings of a whole check that somebody has to look at, the worst first. */
 function openFindings({ items }: Pick<Checked, 'items'>): readonly FleetFinding[] {
   const open = items.flatMap(({ findings }) => findings).filter(({ accepted }) => !accepted)
   return levels.flatMap((wanted) =>

@@ -13,7 +13,6 @@ export interface FleetMember {
   group?: number
   /** Risks that are accepted for this cluster: ID, or ID=reason. */
   accept: readonly string[]
-  /** Where the file names it: `fleet.yaml:7`. */
   at?: string
 }
 
@@ -26,8 +25,7 @@ export function parseFleet(text: string, file: string): readonly FleetMember[] {
   const parsed = parseDocument(text, { lineCounter: lines, prettyErrors: false })
   const [broken] = parsed.errors
   if (broken) throw wrong(`${file}:${lines.linePos(broken.pos[0]).line}`, broken.message)
-  const reading = new FleetReading(file, lines)
-  return reading.fleet(parsed.contents)
+  return new FleetReading(file, lines).fleet(parsed.contents)
 }
 
 const wrong = (where: string, why: string): KvupError =>
@@ -35,7 +33,6 @@ const wrong = (where: string, why: string): KvupError =>
     remedy: 'kvup fleet status --help     shows what a fleet file has',
   })
 
-/** What a node is to be, each with the line where it is not. */
 class FleetReading {
   readonly #file: string
   readonly #lines: LineCounter
@@ -47,12 +44,12 @@ class FleetReading {
 
   fleet(node: Node | null): readonly FleetMember[] {
     if (!isMap(node)) throw wrong(`${this.#file}:1`, 'it is no fleet file: it has no fields')
-    const said = this.#fields(node, top, 'a fleet file')
-    if (this.#text(said.get('kind') ?? node, 'kind') !== 'Fleet')
-      throw wrong(this.#at(said.get('kind') ?? node), 'kind has to be Fleet')
-    if (this.#text(said.get('apiVersion') ?? node, 'apiVersion') !== 'kvup.io/v1alpha1')
-      throw wrong(this.#at(said.get('apiVersion') ?? node), 'apiVersion has to be kvup.io/v1alpha1')
-    const clusters = said.get('clusters')
+    const given = this.#fields(node, top, 'a fleet file')
+    if (this.#text(given.get('kind') ?? node, 'kind') !== 'Fleet')
+      throw wrong(this.#at(given.get('kind') ?? node), 'kind has to be Fleet')
+    if (this.#text(given.get('apiVersion') ?? node, 'apiVersion') !== 'kvup.io/v1alpha1')
+      throw wrong(this.#at(given.get('apiVersion') ?? node), 'apiVersion has to be kvup.io/v1alpha1')
+    const clusters = given.get('clusters')
     if (!isSeq(clusters) || clusters.items.length === 0)
       throw wrong(this.#at(clusters ?? node), 'clusters has to be a list of clusters')
     const members = clusters.items.map((one) => this.#member(one as Node))
@@ -64,18 +61,18 @@ class FleetReading {
 
   #member(node: Node): FleetMember {
     if (!isMap(node)) throw wrong(this.#at(node), 'a cluster has fields: name, context')
-    const said = this.#fields(node, fields, 'a cluster')
-    const given = said.get('context') ?? said.get('name')
-    if (given === undefined) throw wrong(this.#at(node), 'a cluster needs a context')
-    const context = this.#text(given, 'context')
-    const [name, kubeconfig] = [said.get('name'), said.get('kubeconfig')]
-    const group = this.#group(said.get('canary'), said.get('group'))
+    const given = this.#fields(node, fields, 'a cluster')
+    const place = given.get('context') ?? given.get('name')
+    if (place === undefined) throw wrong(this.#at(node), 'a cluster needs a context')
+    const context = this.#text(place, 'context')
+    const [name, kubeconfig] = [given.get('name'), given.get('kubeconfig')]
+    const group = this.#group(given.get('canary'), given.get('group'))
     return {
       name: name === undefined ? context : this.#text(name, 'name'),
       context,
       ...(kubeconfig && { kubeconfig: this.#text(kubeconfig, 'kubeconfig') }),
       ...(group !== undefined && { group }),
-      accept: this.#texts(said.get('accept'), 'accept'),
+      accept: this.#texts(given.get('accept'), 'accept'),
       at: this.#at(node),
     }
   }

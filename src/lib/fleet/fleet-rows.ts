@@ -49,7 +49,6 @@ export interface FleetRow {
   outdated?: number
   /** In one sentence, where it is not simply healthy. */
   why?: string
-  /** The line to type. */
   next?: string
   /** Of one that could not be read: as `kvup status` would have ended. */
   error?: { code: number; reason: string; message: string }
@@ -82,7 +81,6 @@ export function rowOf(place: FleetPlace, report: StatusReport, state: ClusterSta
 
 const pausedIn = ({ why }: ClusterState): string | undefined => why.find((line) => line.startsWith('paused '))
 
-/** The headline without what the row says already. */
 function whyOf({ headline, why }: ClusterState, { why: causes = [], overall }: StatusReport): string {
   const cause = causes[0]?.sentence ?? overall?.because
   if (cause !== undefined) return cause
@@ -117,7 +115,6 @@ export const verdictCodes: Readonly<Record<string, ExitCode>> = {
   Degraded: exitCode.blocked,
 }
 
-/** As `kvup status --exit-code` ends on this cluster. */
 const codeOf = ({ error, verdict }: FleetRow): ExitCode =>
   error === undefined ? (verdictCodes[verdict ?? 'Degraded'] ?? exitCode.blocked) : (error.code as ExitCode)
 
