@@ -23,9 +23,25 @@ const top = ['apiVersion', 'kind', 'clusters'] as const
 export function parseFleet(text: string, file: string): readonly FleetMember[] {
   const lines = new LineCounter()
   const parsed = parseDocument(text, { lineCounter: lines, prettyErrors: false })
+  const lineAt = (offset: number) => `${file}:${lines.linePos(offset).line}`
   const [broken] = parsed.errors
-  if (broken) throw wrong(`${file}:${lines.linePos(broken.pos[0]).line}`, broken.message)
-  return new FleetReading(file, lines).fleet(parsed.contents)
+  if (broken) throw wrong(lineAt(broken.pos[0]), broken.message)
+  const at: Placing = (node) => lineAt(node.range?.[0] ?? 0)
+  const node = parsed.contents
+  if (!isMap(node)) throw wrong(`${file}:1`, 'it is no fleet file: it has no fields')
+  const given = fieldsOf(node, { known: top, of: 'a fleet file', at })
+  for (const [name, value] of Object.entries({ kind: 'Fleet', apiVersion: 'kvup.io/v1alpha1' })) {
+    const place = given.get(name) ?? node
+    if (textOf(place, name, at) !== value) throw wrong(at(place), `${name} has to be ${value}`)
+  }
+  const clusters = given.get('clusters')
+  if (!isSeq(clusters) || clusters.items.length === 0)
+    throw wrong(at(clusters ?? node), 'clusters has to be a list of clusters')
+  const members = clusters.items.map((one) => memberOf(one as Node, at))
+  for (const [index, { name, at: where = '' }] of members.entries())
+    if (members.findIndex((one) => one.name === name) < index)
+      throw wrong(where, `the name ${JSON.stringify(name)} stands twice`)
+  return members
 }
 
 const wrong = (where: string, why: string): KvupError =>
@@ -33,91 +49,62 @@ const wrong = (where: string, why: string): KvupError =>
     remedy: 'kvup fleet status --help     shows what a fleet file has',
   })
 
-class FleetReading {
-  readonly #file: string
-  readonly #lines: LineCounter
+/** File and line of a node. */
+type Placing = (node: Node) => string
 
-  constructor(file: string, lines: LineCounter) {
-    this.#file = file
-    this.#lines = lines
+function memberOf(node: Node, at: Placing): FleetMember {
+  if (!isMap(node)) throw wrong(at(node), 'a cluster has fields: name, context')
+  const given = fieldsOf(node, { known: fields, of: 'a cluster', at })
+  const place = given.get('context') ?? given.get('name')
+  if (place === undefined) throw wrong(at(node), 'a cluster needs a context')
+  const context = textOf(place, 'context', at)
+  const [name, kubeconfig, accept] = [given.get('name'), given.get('kubeconfig'), given.get('accept')]
+  const group = groupOf(given.get('canary'), given.get('group'), at)
+  const risks = isSeq(accept) ? (accept.items as Node[]) : [accept].flatMap((one) => one ?? [])
+  return {
+    name: name === undefined ? context : textOf(name, 'name', at),
+    context,
+    ...(kubeconfig && { kubeconfig: textOf(kubeconfig, 'kubeconfig', at) }),
+    ...(group !== undefined && { group }),
+    accept: risks.map((one) => textOf(one, 'accept', at)),
+    at: at(node),
   }
+}
 
-  fleet(node: Node | null): readonly FleetMember[] {
-    if (!isMap(node)) throw wrong(`${this.#file}:1`, 'it is no fleet file: it has no fields')
-    const given = this.#fields(node, top, 'a fleet file')
-    if (this.#text(given.get('kind') ?? node, 'kind') !== 'Fleet')
-      throw wrong(this.#at(given.get('kind') ?? node), 'kind has to be Fleet')
-    if (this.#text(given.get('apiVersion') ?? node, 'apiVersion') !== 'kvup.io/v1alpha1')
-      throw wrong(this.#at(given.get('apiVersion') ?? node), 'apiVersion has to be kvup.io/v1alpha1')
-    const clusters = given.get('clusters')
-    if (!isSeq(clusters) || clusters.items.length === 0)
-      throw wrong(this.#at(clusters ?? node), 'clusters has to be a list of clusters')
-    const members = clusters.items.map((one) => this.#member(one as Node))
-    for (const [index, { name, at = '' }] of members.entries())
-      if (members.findIndex((one) => one.name === name) < index)
-        throw wrong(at, `the name ${JSON.stringify(name)} stands twice`)
-    return members
-  }
+function groupOf(canary: Node | undefined, group: Node | undefined, at: Placing): number | undefined {
+  if (canary !== undefined && (!isScalar(canary) || typeof canary.value !== 'boolean'))
+    throw wrong(at(canary), 'canary has to be true or false')
+  const isCanary = isScalar(canary) && canary.value === true
+  if (group === undefined) return isCanary ? 0 : undefined
+  const number = isScalar(group) ? group.value : undefined
+  if (!Number.isSafeInteger(number) || Number(number) < 1)
+    throw wrong(at(group), 'group has to be a number from 1')
+  if (isCanary) throw wrong(at(group), 'a canary is in the first group of all: leave out group')
+  return Number(number)
+}
 
-  #member(node: Node): FleetMember {
-    if (!isMap(node)) throw wrong(this.#at(node), 'a cluster has fields: name, context')
-    const given = this.#fields(node, fields, 'a cluster')
-    const place = given.get('context') ?? given.get('name')
-    if (place === undefined) throw wrong(this.#at(node), 'a cluster needs a context')
-    const context = this.#text(place, 'context')
-    const [name, kubeconfig] = [given.get('name'), given.get('kubeconfig')]
-    const group = this.#group(given.get('canary'), given.get('group'))
-    return {
-      name: name === undefined ? context : this.#text(name, 'name'),
-      context,
-      ...(kubeconfig && { kubeconfig: this.#text(kubeconfig, 'kubeconfig') }),
-      ...(group !== undefined && { group }),
-      accept: this.#texts(given.get('accept'), 'accept'),
-      at: this.#at(node),
+function textOf(node: Node, what: string, at: Placing): string {
+  if (isScalar(node) && typeof node.value === 'string' && node.value !== '') return node.value
+  throw wrong(at(node), `${what} has to be a text`)
+}
+
+function fieldsOf(
+  node: YAMLMap,
+  { known, of, at }: { known: readonly string[]; of: string; at: Placing },
+): ReadonlyMap<string, Node> {
+  const found = new Map<string, Node>()
+  for (const { key, value } of node.items) {
+    const name = isScalar(key) ? String(key.value) : ''
+    if (!known.includes(name)) {
+      const meant = nearest(name, known)
+      const hint = meant === undefined ? `; it has ${known.join(', ')}` : `; did you mean ${meant}?`
+      throw wrong(at(key as Node), `${of} has no field ${JSON.stringify(name)}${hint}`)
     }
+    if (value === null || (isScalar(value) && value.value === null))
+      throw wrong(at(key as Node), `${name} is empty`)
+    found.set(name, value as Node)
   }
-
-  #group(canary: Node | undefined, group: Node | undefined): number | undefined {
-    if (canary !== undefined && (!isScalar(canary) || typeof canary.value !== 'boolean'))
-      throw wrong(this.#at(canary), 'canary has to be true or false')
-    const isCanary = isScalar(canary) && canary.value === true
-    if (group === undefined) return isCanary ? 0 : undefined
-    const number = isScalar(group) ? group.value : undefined
-    if (!Number.isSafeInteger(number) || Number(number) < 1)
-      throw wrong(this.#at(group), 'group has to be a number from 1')
-    if (isCanary) throw wrong(this.#at(group), 'a canary is in the first group of all: leave out group')
-    return Number(number)
-  }
-
-  #texts(node: Node | undefined, what: string): readonly string[] {
-    if (node === undefined) return []
-    return (isSeq(node) ? (node.items as Node[]) : [node]).map((one) => this.#text(one, what))
-  }
-
-  #text(node: Node, what: string): string {
-    if (isScalar(node) && typeof node.value === 'string' && node.value !== '') return node.value
-    throw wrong(this.#at(node), `${what} has to be a text`)
-  }
-
-  #fields(node: YAMLMap, known: readonly string[], of: string): ReadonlyMap<string, Node> {
-    const found = new Map<string, Node>()
-    for (const { key, value } of node.items) {
-      const name = isScalar(key) ? String(key.value) : ''
-      if (!known.includes(name)) {
-        const meant = nearest(name, known)
-        const hint = meant === undefined ? `; it has ${known.join(', ')}` : `; did you mean ${meant}?`
-        throw wrong(this.#at(key as Node), `${of} has no field ${JSON.stringify(name)}${hint}`)
-      }
-      if (value === null || (isScalar(value) && value.value === null))
-        throw wrong(this.#at(key as Node), `${name} is empty`)
-      found.set(name, value as Node)
-    }
-    return found
-  }
-
-  #at(node: Node): string {
-    return `${this.#file}:${this.#lines.linePos(node.range?.[0] ?? 0).line}`
-  }
+  return found
 }
 
 /** Those contexts that one of the patterns names, in the order of the kubeconfig: `*` is any text, `?` one character, all else itself. */
