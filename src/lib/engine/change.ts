@@ -21,7 +21,6 @@ import {
   type RunContext,
   type RunEvent,
   type RunLimits,
-  type RunMeasurement,
   type RunOutcome,
   type StepSummary,
 } from './step.ts'
@@ -31,7 +30,7 @@ import { onlyFlag, withoutFlags, wordsOf } from '../kube/shell-line.ts'
 import { isOfWindow, type MissingValue, pathsOf, restoringByName, restoringLine } from './overrides.ts'
 
 /** What a changing command is about to do: worked out, and nothing written yet. */
-export interface Change {
+export interface Change extends Pick<RunContext, 'limits' | 'plan' | 'writes' | 'foreseen'> {
   procedure: Procedure
   /** Throws `blocked` for what is against it and nobody accepted; where it `asks`, a person on a terminal chooses what to accept. */
   gate: (asks: boolean) => void | Promise<void>
@@ -40,7 +39,6 @@ export interface Change {
   /** Shown between the gate and the question: what will be done. */
   announce: () => void | Promise<void>
   question: string
-  limits: RunLimits
   /** The cluster is still the one that the plan was made for; throws `drifted` otherwise. Asked before the question, after it, and once the lock is ours. */
   ensureFits?: () => Promise<void>
   /** After the answer and before the lock: what may only happen once a person agreed (a download, a saved file). */
@@ -55,26 +53,18 @@ export interface Change {
   failed?: (error: unknown) => Promise<unknown>
   /** Absent: the same line goes on. */
   hint?: ResumeHint
-  plan?: string | undefined
-  /** Compares what a step writes with that plan. */
-  writes?: RunContext['writes']
-  foreseen?: RunContext['foreseen']
 }
 
 /** The world as a changing command needs it. */
-export interface RunEnvironment {
-  cluster: Cluster
-  clock: Clock
+export interface RunEnvironment extends Pick<
+  RunContext,
+  'cluster' | 'clock' | 'lock' | 'signal' | 'who' | 'emit' | 'measurement'
+> {
   journal: Journal & Partial<KnowsOverrides>
-  lock: Lock
   prompt: Prompt
-  signal: AbortSignal
-  who: string
-  measurement?: RunMeasurement
   /** Who the API server takes us for, asked once; undefined where it does not say. */
   user(): Promise<string | undefined>
   world: Leaving['world']
-  emit(event: RunEvent): void
   warn(line: string): void
 }
 

@@ -1,5 +1,5 @@
 import { filled } from '../kube/known.ts'
-import type { Entry, JournaledAvailability, RehearsalComparison } from './journal.ts'
+import type { Entry } from './journal.ts'
 
 type What = Entry['what']
 
@@ -22,17 +22,14 @@ export const hasChanged = (own: readonly Entry[], isEnd: (entry: Entry) => boole
   own.slice(own.findLastIndex(isEnd) + 1).some(({ what }) => what === 'intends' || what === 'applied')
 
 /** A run as the journal tells it: what anybody who may write its ConfigMap can have written. Evidence, never an order. */
-export interface JournalRun {
+export interface JournalRun extends Pick<
+  Entry,
+  'procedure' | 'by' | 'from' | 'to' | 'availability' | 'findings' | 'rehearsal'
+> {
   /** Counts up per cluster, as `kvup history RUN` takes it. */
   run: number
-  procedure: string
-  /** user@host. */
-  by: string
   /** RFC 3339. */
   started: string
-  /** Versions, where the run said so, or the run that it continues. */
-  from?: string
-  to?: string
   /**
    * `incomplete`: it came to its end, and VMs failed. `stopped`: where --until or the like said so. `awaits-approval`: where it may not approve itself. `cut-off`: it wrote
    * down no end, and nobody is at work.
@@ -54,9 +51,6 @@ export interface JournalRun {
   continues?: number
   continuedBy?: number
   accepted: readonly TakenRisk[]
-  availability?: JournaledAvailability
-  findings?: readonly string[]
-  rehearsal?: RehearsalComparison
 }
 
 /** A risk that somebody took: by whom, as the API server and as the machine know him. */

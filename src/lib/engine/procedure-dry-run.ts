@@ -17,7 +17,6 @@ import {
   canBeHeld,
   nothingToDo,
   type Procedure,
-  type Risk,
   type Step,
   type StepContext,
   type StepState,
@@ -42,15 +41,11 @@ export interface DryRunContext {
 }
 
 /** One line of `--dry-run`. `depends`: on step `dependsOn`, so that it has no dry run. */
-export interface DryRunStep {
-  id: string
-  title: string
+export interface DryRunStep extends Pick<Step, 'id' | 'title' | 'estimate' | 'risk'> {
   state: 'would-change' | 'already-so' | 'depends' | 'waits'
   change?: string
   on?: string
   dependsOn?: string
-  estimate: number
-  risk: Risk
   canBeHeld?: true
   /** What becomes of which object; absent where nothing of it is known. */
   changes?: readonly DryRunChange[]

@@ -218,10 +218,7 @@ interface Drift {
   unread?: string
 }
 
-export interface Now {
-  facts: readonly SealedFact[]
-  unsealed: readonly Unsealed[]
-}
+export type Now = Pick<Seal, 'facts' | 'unsealed'>
 
 /** Whether a change of a fact is what a step of this very plan does, which has begun. */
 export type OwnWork = (fact: SealedFact, change: FieldChange) => boolean

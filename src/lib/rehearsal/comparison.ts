@@ -12,21 +12,17 @@ import type { World } from '../kube/world.ts'
 import { ensureSameCluster } from '../upgrade/plan/plan-document.ts'
 import { compareVms } from './compared-vms.ts'
 import { ObservedStages } from './observed-stages.ts'
-import type { RehearsedStage, RehearsedVm } from './rehearsal.ts'
+import type { Rehearsal, RehearsedStage } from './rehearsal.ts'
 import shape from './rehearsal-shape.json' with { type: 'json' }
 
 /** What is compared of a rehearsal that was saved by `kvup rehearse --to-file`. */
-export interface SavedRehearsal {
+export interface SavedRehearsal extends Pick<
+  Rehearsal,
+  'clusterUid' | 'from' | 'to' | 'seed' | 'stages' | 'vms'
+> {
   file: string
-  /** Absent where the rehearsal could not read it. */
-  clusterUid?: string
   product: string
-  from: string
-  to: string
-  seed: number
   outcome: RehearsalComparison['outcome']
-  stages: readonly RehearsedStage[]
-  vms: readonly RehearsedVm[]
 }
 
 /** Reads what `kvup rehearse --to-file` or `-o json` has written. Throws `usage` (exit 2) for any other file, and for a rehearsal that tells nothing of an upgrade. */

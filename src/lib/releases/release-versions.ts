@@ -3,12 +3,15 @@ import parse from 'semver/functions/parse.js'
 import { usageError } from '../kube/errors.ts'
 import satisfies from 'semver/functions/satisfies.js'
 
-/** A release of KubeVirt. `text` is canonical: `v1.9.0`, `v1.9.0-rc.1`. */
-export interface Version {
+interface Release {
   readonly text: string
   readonly major: number
   readonly minor: number
   readonly patch: number
+}
+
+/** A release of KubeVirt. `text` is canonical: `v1.9.0`, `v1.9.0-rc.1`. */
+export interface Version extends Release {
   readonly prerelease?: string
 }
 
@@ -97,14 +100,8 @@ function mistake(typed: string): string {
   return known === undefined ? 'it should be three numbers, vMAJOR.MINOR.PATCH' : known[1](typed)
 }
 
-/** A release of the operator that HyperConverged comes from: `1.18.1` upstream, `4.18.9` on OpenShift. Another line than that of KubeVirt: never compare them. */
-export interface OperatorVersion {
-  /** Canonical, without a `v`. */
-  readonly text: string
-  readonly major: number
-  readonly minor: number
-  readonly patch: number
-}
+/** A release of the operator that HyperConverged comes from: `1.18.1` upstream, `4.18.9` on OpenShift. Another line than that of KubeVirt: never compare them. `text` is canonical, without a `v`. */
+export type OperatorVersion = Release
 
 /** Undefined where the text is no full release. A `v` before it is left out. */
 export function operatorVersionOf(text: string | undefined): OperatorVersion | undefined {
@@ -136,13 +133,8 @@ export const operatorMinor = ({ major, minor }: Pick<OperatorVersion, 'major' | 
 /** What stands before the version in the name of a CSV: the same for each release of an operator. */
 export const stemOf = (csv: string): string => csv.replace(/\.v\d.*$/u, '')
 
-/** A release of OKD or OpenShift. Its line is another than that of KubeVirt and of operators: never compared with those. */
-export interface PlatformVersion {
-  /** As it was written: `4.18.21`, `4.19.0-okd-scos.16`. */
-  readonly text: string
-  readonly major: number
-  readonly minor: number
-  readonly patch: number
+/** A release of OKD or OpenShift. Its line is another than that of KubeVirt and of operators: never compared with those. `text` is as it was written: `4.18.21`, `4.19.0-okd-scos.16`. */
+export interface PlatformVersion extends Release {
   /** Of an OKD release: `okd-scos.16`. Semver takes it for a pre-release, and it is none (ocp 3.7). */
   readonly build?: string
   /** Of what comes before a release: `rc.2`, `ec.1`, `okd-scos.ec.3`. */
