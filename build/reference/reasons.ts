@@ -3,6 +3,7 @@ import { exitCode } from '../../src/lib/kube/errors.ts'
 
 const makers = {
   usageError: exitCode.usage,
+  cannotRead: exitCode.usage,
   blocked: exitCode.blocked,
   timedOut: exitCode.timedOut,
   drifted: exitCode.drifted,

@@ -106,16 +106,15 @@ const majorStep = ({ from, to, kind }: ParsedHop): readonly HopFinding[] =>
       })
 
 function patchGap({ from, to, kind, releases }: ParsedHop): readonly HopFinding[] {
-  const id = 'patch-skipped'
   if (kind === 'patch' && to.patch - from.patch > 1) {
     const summary = `KubeVirt promises only single steps between patches: ${from.text} to ${to.text} skips some`
-    return warning({ id, summary, remedy: [] })
+    return warning({ id: 'patch-skipped', summary, remedy: [] })
   }
   const newest = latestPatch(minorOf(from), releases)
   const behind = newest !== undefined && compareVersions(from, newest) < 0
   if (!(kind === 'minor' || kind === 'major') || !behind) return []
   return warning({
-    id,
+    id: 'patch-skipped',
     summary: `KubeVirt tests upgrades to ${minorOf(to)} only from ${newest.text} (latest as of ${releases.asOf}); this cluster runs ${from.text}`,
     remedy: [`kvup upgrade --to ${newest.text}`],
   })
