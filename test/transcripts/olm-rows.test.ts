@@ -283,7 +283,22 @@ describe('ResolutionFailed in a hop', () => {
         )
       }
   })
+
+  test('it names the old CSV beside the new one, in the words of the recordings', async () => {
+    const recorded = new Set(recordedOnes().flatMap((one) => wordsOfHop(one.lines)))
+    const simulated = new Set(wordsOfHop(await hopWithOther()))
+    expect(simulated.size).toBe(1)
+    for (const words of simulated) expect(recorded).toContain(words)
+  })
 })
+
+/** What is said of the resolution, without versions and the way to the catalog. */
+const wordsOfHop = (lines: readonly Line[]): string[] =>
+  conditionsOf(lines, 'ResolutionFailed').map(({ message = '' }) =>
+    message
+      .replaceAll(/\d+[.]\d+[.]\d+/gu, 'N')
+      .replaceAll(/\S+\/(?=kubevirt-hyperconverged-operator)/gu, ''),
+  )
 
 /** From the end of the old CSV to that of the condition, in seconds; undefined where it stayed. */
 function staleFor(lines: readonly Line[], { from }: Hop): number | undefined {

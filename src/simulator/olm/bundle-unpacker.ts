@@ -2,7 +2,14 @@ import * as kube from '../kinds.ts'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { condition, groupOf, type KubeObject } from '../../lib/kube/object.ts'
 import { versionOf } from '../api/kinds/sim-kind.ts'
-import { type ControllerContext, foundIn, made, seconds, templateHash } from '../machinery/controller.ts'
+import {
+  claim,
+  type ControllerContext,
+  foundIn,
+  made,
+  seconds,
+  templateHash,
+} from '../machinery/controller.ts'
 import type { Program } from '../machinery/kubelet.ts'
 import { msSince, type Olm, type OlmFaults } from './olm-context.ts'
 import type { OlmShape } from './olm-shape.ts'
@@ -122,25 +129,20 @@ export async function unpack(
 async function unpackOne(cx: Olm, release: Release, source: kube.CatalogSource): Promise<Unpacked> {
   const kept = await keptFor(cx, release, source)
   if (kept.binaryData !== undefined) return { is: 'done' }
-  const { metadata } = jobOf(cx, release, kept)
-  const found = await cx.reader.get(kube.Jobs, metadata)
-  if (found.is !== 'object') {
-    await cx.writer.create(kube.Jobs, jobOf(cx, release, kept))
-    return { is: 'under-way', again: requeue }
-  }
-  const failed = condition(found.object, 'Failed')
-  if (failed?.status === 'True') {
-    const { reason, message } = failed
+  const wanted = jobOf(cx, release, kept)
+  const job = foundIn(await cx.reader.get(kube.Jobs, wanted.metadata))
+  const { status, reason, message } = (job && condition(job, 'Failed')) ?? {}
+  if (status === 'True')
     return { is: 'failed', why: `bundle unpacking failed. Reason: ${reason}, and Message: ${message}` }
-  }
-  if (condition(found.object, 'Complete')?.status === 'True') {
+  if (job && condition(job, 'Complete')?.status === 'True') {
     const { binaryData = {} } = unpackedBundle(release, cx.shape)
     await cx.writer.mergePatch(kube.ConfigMaps, kept.metadata, { binaryData })
     return { is: 'done' }
   }
   const says = cx.faults.on.bundleUnpackFailed
-  const isLate = msSince(cx, found.object.metadata.creationTimestamp) >= deadline
-  if (says !== undefined && isLate) await giveUp(cx, found.object, says)
+  if (job === undefined) await cx.writer.create(kube.Jobs, wanted)
+  else if (says !== undefined && msSince(cx, job.metadata.creationTimestamp) >= deadline)
+    await giveUp(cx, job, says)
   return { is: 'under-way', again: requeue }
 }
 
@@ -156,25 +158,19 @@ async function keptFor(cx: Olm, release: Release, source: kube.CatalogSource): P
 /** The Job is given up with its pods, in the words of the registry. */
 async function giveUp(cx: Olm, { metadata }: kube.Job, says: string): Promise<void> {
   const { name, namespace } = metadata
+  const message = `Job was active longer than specified deadline: ${says}`
   const failed = {
-    type: 'Failed',
-    status: 'True',
-    reason: 'DeadlineExceeded',
-    message: `Job was active longer than specified deadline: ${says}`,
+    ...claim('Failed', 'True', 'DeadlineExceeded', message),
     lastTransitionTime: seconds(cx),
-  } as const
+  }
   await cx.writer.mergePatch(kube.Jobs, metadata, { status: { active: 0, conditions: [failed] } }, 'status')
-  for (const pod of await cx.reader.list(kube.Pods, {
-    namespace,
-    labels: `batch.kubernetes.io/job-name=${name}`,
-  }))
+  const labels = `batch.kubernetes.io/job-name=${name}`
+  for (const pod of await cx.reader.list(kube.Pods, { namespace, labels }))
     await cx.writer.delete(kube.Pods, pod.metadata)
 }
 
 function jobOf({ shape }: Olm, release: Release, kept: kube.ConfigMap): kube.Job {
-  const containers = [
-    { name: 'extract', image: `registry.redhat.io/${release.package}-bundle:v${release.entry.version}` },
-  ]
+  const image = `registry.redhat.io/${release.package}-bundle:v${release.entry.version}`
   const labels = labelsOf(release)
   return made(kube.Jobs, {
     metadata: {
@@ -186,7 +182,10 @@ function jobOf({ shape }: Olm, release: Release, kept: kube.ConfigMap): kube.Job
     spec: {
       backoffLimit: 3,
       ttlSecondsAfterFinished: 300,
-      template: { metadata: { labels }, spec: { restartPolicy: 'Never', containers } },
+      template: {
+        metadata: { labels },
+        spec: { restartPolicy: 'Never', containers: [{ name: 'extract', image }] },
+      },
     },
   })
 }

@@ -289,7 +289,9 @@ function deploymentOf(csv: kube.Csv, { name, label, spec }: CarriedDeployment): 
   const { name: owner, namespace } = csv.metadata
   const told = { name: 'OPERATOR_CONDITION_NAME', value: owner }
   const { template = {} } = spec
-  const containers = (template.spec?.containers ?? []).map((container) => telling(container, told))
+  const containers = (template.spec?.containers ?? []).map((container) =>
+    Object.assign({}, container, { env: [...(container.env ?? []), told] }),
+  )
   const annotations = { ...template.metadata?.annotations, 'olm.targetNamespaces': '' }
   const own = {
     ...spec,
@@ -309,19 +311,14 @@ function deploymentOf(csv: kube.Csv, { name, label, spec }: CarriedDeployment): 
   })
 }
 
-const telling = (container: kube.Container, told: { name: string; value: string }): kube.Container => ({
-  ...container,
-  env: [...(container.env ?? []), told],
-})
-
 /** Takes a CSV away with what only it had: its roles and its OperatorCondition. */
 async function removeCsv({ reader, writer }: Olm, csv: kube.Csv): Promise<void> {
   const { name, namespace } = csv.metadata
   for (const kind of [kube.ClusterRoles, kube.ClusterRoleBindings, kube.Roles, kube.RoleBindings])
     for (const { metadata } of await reader.list(kind, { labels: `olm.owner=${name}` }))
       await writer.delete(kind, metadata)
-  const told = await reader.get(kube.OperatorConditions, { name, namespace })
-  if (told.is === 'object') await writer.delete(kube.OperatorConditions, told.object.metadata)
+  const said = foundIn(await reader.get(kube.OperatorConditions, { name, namespace }))
+  if (said) await writer.delete(kube.OperatorConditions, said.metadata)
   await writer.delete(kube.Csvs, csv.metadata)
 }
 
@@ -333,7 +330,8 @@ export function runCopies(cx: Olm): Promise<void> {
     const everywhere = await namespacesForAll(cx)
     const wanted = originals.filter(({ metadata }) => everywhere.has(metadata.namespace ?? ''))
     const copies = await cx.reader.list(kube.Csvs, { labels: kube.copiedFromLabel })
-    for (const copy of copies) if (!wanted.some((one) => isCopyOf(copy, one))) await remove(cx, copy)
+    for (const copy of copies)
+      if (!wanted.some((one) => isCopyOf(copy, one))) await cx.writer.delete(kube.Csvs, copy.metadata)
     for (const { metadata, status } of await cx.reader.list(kube.Namespaces))
       for (const csv of wanted)
         if (metadata.name !== csv.metadata.namespace && status?.phase !== 'Terminating')
@@ -350,10 +348,6 @@ async function namespacesForAll({ reader }: ControllerContext): Promise<Set<stri
 
 const isCopyOf = (copy: kube.Csv, { metadata }: kube.Csv): boolean =>
   copy.metadata.name === metadata.name && copy.metadata.labels?.[kube.copiedFromLabel] === metadata.namespace
-
-async function remove({ writer }: Olm, { metadata }: kube.Csv): Promise<void> {
-  await writer.delete(kube.Csvs, metadata)
-}
 
 async function copyTo(
   { writer }: Olm,

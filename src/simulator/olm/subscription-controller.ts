@@ -426,12 +426,9 @@ function resolve({ shape, faults }: Olm, snapshot: NamespaceSnapshot, minor: str
   for (const subscription of snapshot.subscriptions) {
     const entries = entriesFor(shape, subscription, minor)
     if (typeof entries === 'string') return { is: 'unsatisfiable', why: entries }
-    const stray =
-      replacedBy(snapshot, subscription) ??
-      unwritten(snapshot, subscription) ??
-      strayOf(shape, snapshot, subscription)
-    if (stray !== undefined) return { is: 'unsatisfiable', why: notReferenced(subscription, stray) }
     const entry = nextFor(shape, snapshot, subscription, entries)
+    const why = whyUnsatisfiable(shape, snapshot, { subscription, entry })
+    if (why !== undefined) return { is: 'unsatisfiable', why }
     const replaces = subscription.status?.installedCSV
     const { namespace } = snapshot
     const release = { package: subscription.spec?.name ?? '', namespace, replaces }
@@ -476,29 +473,51 @@ const replacedIn = ({ serviceVersions }: NamespaceSnapshot): string | undefined 
   serviceVersions.find(({ metadata }) => serviceVersions.some(({ spec }) => spec?.replaces === metadata.name))
     ?.metadata.name
 
-/** Of this Subscription, while its own CSV replaces it. */
-function replacedBy({ serviceVersions }: NamespaceSnapshot, { status }: kube.Subscription) {
-  const own = serviceVersions.find(({ metadata }) => metadata.name === status?.installedCSV)
-  const replaced = own?.spec?.replaces
-  return serviceVersions.some(({ metadata }) => metadata.name === replaced) ? replaced : undefined
-}
+const isThere = ({ serviceVersions }: NamespaceSnapshot, name: string | undefined): name is string =>
+  serviceVersions.some(({ metadata }) => metadata.name === name)
 
-/** The CSV of an update that its Subscription does not name as installed yet. */
-function unwritten({ serviceVersions }: NamespaceSnapshot, { status }: kube.Subscription) {
-  const { currentCSV, installedCSV } = status ?? {}
-  if (installedCSV === undefined || currentCSV === installedCSV) return undefined
-  return serviceVersions.some(({ metadata }) => metadata.name === currentCSV) ? currentCSV : undefined
-}
-
-/** A CSV of the package that is there though its Subscription knows of none (ocp 7 #8). */
-function strayOf(shape: OlmShape, snapshot: NamespaceSnapshot, { spec, status }: kube.Subscription) {
-  if (status?.installedCSV !== undefined) return undefined
+/** A CSV stands there that no Subscription refers to: it is replaced but not gone, or it is not named as installed yet, or its Subscription knows of none (ocp 7 #8). */
+function whyUnsatisfiable(
+  shape: OlmShape,
+  snapshot: NamespaceSnapshot,
+  next: { subscription: kube.Subscription; entry: EntryShape | undefined },
+): string | undefined {
+  const { metadata, spec, status: { currentCSV, installedCSV } = {} } = next.subscription
+  if (installedCSV !== undefined) {
+    const replaced = snapshot.serviceVersions.find((csv) => csv.metadata.name === installedCSV)?.spec
+      ?.replaces
+    const unnamed = currentCSV === installedCSV ? undefined : currentCSV
+    const stray = isThere(snapshot, replaced) ? replaced : unnamed
+    return isThere(snapshot, stray) ? notReferenced(shape, next, stray) : undefined
+  }
   const channels = contentOf(shape, undefined).find((one) => one.package === spec?.name)?.channels ?? []
   const names = new Set(channels.flatMap(({ entries }) => entries.map(({ name }) => name)))
-  const present = snapshot.serviceVersions.map(({ metadata }) => metadata.name)
-  return present.find((name) => names.has(name) && name !== status?.currentCSV)
+  const present = snapshot.serviceVersions.map((csv) => csv.metadata.name)
+  const own = present.find((name) => names.has(name) && name !== currentCSV)
+  const { name } = metadata
+  return (
+    own &&
+    `constraints not satisfiable: ${orphan(own)}, subscription ${name} requires at least one of the versions of its package, subscription ${name} exists`
+  )
 }
 
-const notReferenced = ({ metadata }: kube.Subscription, stray: string): string =>
-  `constraints not satisfiable: clusterserviceversion ${stray} exists and is not referenced by a subscription, ` +
-  `subscription ${metadata.name} requires at least one of the versions of its package, subscription ${metadata.name} exists`
+const orphan = (csv: string): string =>
+  `clusterserviceversion ${csv} exists and is not referenced by a subscription`
+
+/** In every hop, in these words (recordings chain-manual at 505 s, with a further release in the catalog, and scenarios-manual at 749 s). */
+function notReferenced(
+  { source, sourceNamespace }: OlmShape,
+  { subscription, entry }: { subscription: kube.Subscription; entry: EntryShape | undefined },
+  stray: string,
+): string {
+  const { metadata, spec, status } = subscription
+  const existing = (csv: string): string => `@existing/${metadata.namespace}//${csv}`
+  const own = existing(status?.installedCSV ?? '')
+  const isOffered = entry !== undefined && entry.name !== stray
+  const offered = isOffered ? [`${source}/${sourceNamespace}/${spec?.channel}/${entry.name}`] : []
+  const all = [existing(stray), own, ...offered]
+  const from = `${all.slice(0, -1).join(', ')} and ${all.at(-1)} originate from package ${spec?.name}`
+  const { name } = metadata
+  const needs = isOffered ? `at least one of ${offered.join()} or ${own}` : own
+  return `constraints not satisfiable: ${from}, ${orphan(stray)}, subscription ${name} exists, subscription ${name} requires ${needs}`
+}
