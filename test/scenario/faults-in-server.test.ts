@@ -1,7 +1,7 @@
 // An upgrade under each fault of an API server: more than 3 s of processor time.
 import { describe, expect, test } from 'vitest'
 import { ApiError } from '../../src/lib/kube/errors.ts'
-import type { ApiFault } from '../../src/simulator/api/api-faults.ts'
+import type { ApiFault } from './api-faults.ts'
 import { withBadWatches } from './bad-watches.ts'
 import { expectEnd } from './killed.ts'
 import { byManifest, byTag, minute, briefly as play, second, type Stage } from './stage.ts'

@@ -33,7 +33,7 @@ import { type AuditRecord, isWrite } from '../../src/simulator/api/api-request.t
 import type { Patch } from '../../src/simulator/api/patch.ts'
 import { seeded } from '../../src/simulator/machinery/controller.ts'
 import { SimClock } from '../../src/simulator/simulated-clock.ts'
-import { ApiFaults, withFaults } from '../../src/simulator/api/api-faults.ts'
+import { ApiFaults, withFaults } from './api-faults.ts'
 import {
   restart,
   simulate,

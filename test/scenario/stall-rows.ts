@@ -1,5 +1,5 @@
 import { type Pod, Pods } from '../../src/lib/kube/kinds/workload-kinds.ts'
-import type { ApiFault } from '../../src/simulator/api/api-faults.ts'
+import type { ApiFault } from './api-faults.ts'
 import type { Simulation } from '../../src/simulator/simulated-cluster.ts'
 import type { OperatorFaults } from '../../src/simulator/virt-operator/virt-operator-context.ts'
 import { byManifest, byTag, kvupUser, second, type Stage } from './stage.ts'

@@ -4,7 +4,6 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import type { AddressInfo } from 'node:net'
 import type { Clock } from '../../lib/kube/clock.ts'
 import { paceExtension } from '../../lib/kube/http/kubeconfig.ts'
-import type { ApiFaults } from './api-faults.ts'
 import { forbiddenTo, unauthorized } from './api-refusal.ts'
 import {
   admin,
@@ -39,11 +38,12 @@ interface KubeconfigNames {
 
 interface Front {
   readonly store: Store
-  readonly faults: ApiFaults | undefined
+  readonly faults: Serving['faults']
 }
 
 interface Serving {
-  faults?: ApiFaults
+  /** Asked before a request is answered: it may take its time, and throw a Refusal. */
+  faults?: { before(request: ApiRequest & { user: string }): Promise<void> } | undefined
   /** What its answers say the time is. Default: the store's; another one where that runs faster than those who ask know. */
   clock?: Pick<Clock, 'now'>
 }

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { seed, Store } from '../../../../src/simulator/api/store.ts'
 import { serveSimulator, type Simulator } from '../../../../src/simulator/api/http-server.ts'
-import { ApiFaults } from '../../../../src/simulator/api/api-faults.ts'
+import { ApiFaults } from '../../../scenario/api-faults.ts'
 import { systemClock } from '../../../../src/lib/kube/clock.ts'
 
 interface Answer {

@@ -3,7 +3,7 @@ import { CustomResourceDefinitions } from '../../../../src/lib/kube/kinds/extens
 import { type ConfigMap, ConfigMaps } from '../../../../src/lib/kube/kinds/core-kinds.ts'
 import { KubeVirts } from '../../../../src/lib/kube/kinds/kubevirt-kinds.ts'
 import type { KubeObject } from '../../../../src/lib/kube/object.ts'
-import { ApiFaults, withFaults } from '../../../../src/simulator/api/api-faults.ts'
+import { ApiFaults, withFaults } from '../../../scenario/api-faults.ts'
 import { plainKinds } from '../../../../src/simulator/api/kinds/built-in-kinds.ts'
 import { storeCluster } from '../../../../src/simulator/api/store-client.ts'
 import { seed, type Store } from '../../../../src/simulator/api/store.ts'

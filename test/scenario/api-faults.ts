@@ -1,10 +1,10 @@
-import type { Kind, KubeObject } from '../../lib/kube/object.ts'
-import type { Clock } from '../../lib/kube/clock.ts'
-import { at, type Json, same } from './json.ts'
-import { internalError, Refusal, unauthorized } from './api-refusal.ts'
-import { type ApiRequest, requestOfPath } from './api-request.ts'
-import type { Admission, Store } from './store.ts'
-import type { Cluster } from '../../lib/kube/cluster.ts'
+import type { Kind, KubeObject } from '../../src/lib/kube/object.ts'
+import type { Clock } from '../../src/lib/kube/clock.ts'
+import { at, type Json, same } from '../../src/simulator/api/json.ts'
+import { internalError, Refusal, unauthorized } from '../../src/simulator/api/api-refusal.ts'
+import { type ApiRequest, requestOfPath } from '../../src/simulator/api/api-request.ts'
+import type { Admission, Store } from '../../src/simulator/api/store.ts'
+import type { Cluster } from '../../src/lib/kube/cluster.ts'
 
 /** Which requests a fault is for; what is not said matches all. */
 interface On {
