@@ -1,4 +1,5 @@
-// Writes src/lib/releases/kubevirt-fields.json: the fields of the KubeVirt's spec.configuration that not every minor has, by the types of kubevirt.io/api.
+// By the types of kubevirt.io/api: writes src/lib/releases/kubevirt-fields.json, the fields of the KubeVirt's spec.configuration that not every minor has,
+// and src/simulator/api/kinds/kubevirt-spec.json, all that its spec has had in any of them.
 // Needs Go, for its modules. A new minor: its release in `modules`, then `node build/kubevirt-fields.mjs`.
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -38,6 +39,27 @@ const fieldsIn = (structs, type, path = '') =>
     ].flat(),
   )
 
+/** What is in a struct: `true` of a plain value, `any` of a type of another module, `{}` of keys that are anybody's. */
+function treeOf(structs, type) {
+  if (type.includes('.')) return 'any'
+  const fields = structs.get(type)
+  if (!fields) return true
+  return Object.fromEntries(
+    fields.map(([name, below, isMap]) => {
+      const tree = treeOf(structs, below)
+      return [name, isMap && typeof tree === 'object' ? { '*': tree } : isMap ? 'any' : tree]
+    }),
+  )
+}
+
+function merged(one, other) {
+  if (typeof one !== 'object' || typeof other !== 'object') return other ?? one
+  const names = [...new Set([...Object.keys(one), ...Object.keys(other)])]
+  return Object.fromEntries(names.map((name) => [name, merged(one[name], other[name])]))
+}
+
+const spec = modules.reduce((all, version) => merged(all, treeOf(structsOf(version), 'KubeVirtSpec')), {})
+
 const found = new Map()
 for (const [index, version] of modules.entries())
   for (const path of fieldsIn(structsOf(version), 'KubeVirtConfiguration'))
@@ -53,7 +75,11 @@ const table = {
   source: 'types of kubevirt.io/api, by build/kubevirt-fields.mjs',
   fields: Object.fromEntries(fields),
 }
-const output = fileURLToPath(new URL('../src/lib/releases/kubevirt-fields.json', import.meta.url))
-writeFileSync(output, `${JSON.stringify(table, null, 2)}\n`)
-execFileSync('npx', ['oxfmt', output], { stdio: 'inherit' })
+function write(path, content) {
+  const output = fileURLToPath(new URL(`../src/${path}`, import.meta.url))
+  writeFileSync(output, `${JSON.stringify(content)}\n`)
+  execFileSync('npx', ['oxfmt', output], { stdio: 'inherit' })
+}
+write('lib/releases/kubevirt-fields.json', table)
+write('simulator/api/kinds/kubevirt-spec.json', { source: table.source, spec })
 console.log(`${found.size} fields, ${fields.length} of them not in every minor`)

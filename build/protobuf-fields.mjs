@@ -51,7 +51,10 @@ function take(name) {
 }
 for (const kind of kinds) take(kind)
 
-const table = { source: `generated.proto of k8s.io/api ${version}, by build/protobuf-fields.mjs`, messages: found }
+const table = {
+  source: `generated.proto of k8s.io/api ${version}, by build/protobuf-fields.mjs`,
+  messages: found,
+}
 const output = fileURLToPath(new URL('../src/simulator/api/http/protobuf.json', import.meta.url))
 writeFileSync(output, `${JSON.stringify(table, null, 1)}\n`)
 execFileSync('npx', ['oxfmt', output], { stdio: 'inherit' })

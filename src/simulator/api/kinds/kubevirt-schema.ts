@@ -2,6 +2,7 @@ import { lackingFields } from '../../../lib/releases/kubevirt-fields.ts'
 import { minorOf, versionOf } from '../../../lib/releases/release-versions.ts'
 import { at, copy, isJson, items, text } from '../json.ts'
 import type { SimKind } from './sim-kind.ts'
+import table from './kubevirt-spec.json' with { type: 'json' }
 
 const described = 'KubeVirt of '
 
@@ -11,7 +12,7 @@ export function kubeVirtDescription(version: string): string | undefined {
   return release && `${described}${minorOf(release)}`
 }
 
-/** Prunes what the configuration of a KubeVirt has and its CRD lacks, as an API server does. */
+/** Prunes what a KubeVirt has and its CRD lacks, as an API server does: what no release knows, and of the configuration what this one does not. */
 export const kubeVirtVersioning: NonNullable<SimKind['versioningBy']> = (of) => {
   const [version] = items(of, 'spec', 'versions')
   const [, minor] = text(version, 'schema', 'openAPIV3Schema', 'description')?.split(described) ?? []
@@ -21,10 +22,22 @@ export const kubeVirtVersioning: NonNullable<SimKind['versioningBy']> = (of) => 
     read: (stored, apiVersion) => (stored.apiVersion === apiVersion ? stored : { ...stored, apiVersion }),
     accept: (given) => {
       const result = copy(given)
+      pruneUnknown(at(result, 'spec'), table.spec)
       for (const path of lacking) prune(at(result, 'spec', 'configuration'), path)
       return result
     },
   }
+}
+
+/** `known` has the fields that there are; where it is no map, everything may stand. */
+function pruneUnknown(value: unknown, known: unknown): void {
+  if (Array.isArray(value)) for (const one of value) pruneUnknown(one, known)
+  else if (isJson(value) && isJson(known))
+    for (const key of Object.keys(value)) {
+      const below = known[key] ?? known['*']
+      if (below === undefined) Reflect.deleteProperty(value, key)
+      else pruneUnknown(value[key], below)
+    }
 }
 
 /** `*` stands for every key. */
