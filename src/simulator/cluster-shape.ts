@@ -1,5 +1,5 @@
 import { Namespaces, type Node } from '../lib/kube/kinds/core-kinds.ts'
-import { type KubeVirt, KubeVirts, type VirtualMachine } from '../lib/kube/kinds/kubevirt-kinds.ts'
+import { type KubeVirt, KubeVirts } from '../lib/kube/kinds/kubevirt-kinds.ts'
 import type { KubeObject } from '../lib/kube/object.ts'
 import { componentKinds } from './hyperconverged/hyperconverged-components.ts'
 import {
@@ -17,6 +17,7 @@ import { type ManifestOptions, operatorManifest } from './virt-operator/kubevirt
 import { defaultVms, virtualMachine, type VmShape } from './vm-shape.ts'
 import type { SimKind } from './api/kinds/sim-kind.ts'
 import { made } from './machinery/controller.ts'
+import table from './cluster-parts.json' with { type: 'json' }
 
 /** What is in a cluster before anything happens. */
 export interface ClusterShape {
@@ -66,32 +67,25 @@ export const defaultVersion = 'v1.7.0'
 export const defaultKubernetes = 'v1.35.4'
 
 export function initialObjects(shape: ClusterShape): KubeObject[] {
+  const { openshift, olm, vms = 0, version = defaultVersion } = shape
   const system = ['default', 'kube-system'].map((name) => made(Namespaces, { metadata: { name } }))
+  const installed = olm
+    ? byOlm(shape, olm)
+    : [...operatorManifest(shape.operator ?? version, manifestOptions(shape)), ...kubeVirts(shape, version)]
   return [
     ...system,
-    ...(shape.openshift ? openShiftObjects(shape.openshift) : (shape.nodes ?? nodes(shape))),
-    ...(shape.olm ? byOlm(shape, shape.olm) : byManifest(shape)),
-    ...vms(shape.vms ?? 0),
-  ]
-}
-
-function byManifest(shape: ClusterShape): KubeObject[] {
-  const { version = defaultVersion } = shape
-  return [
-    ...operatorManifest(shape.operator ?? version, manifestOptions(shape)),
-    ...kubeVirts(shape, version),
+    ...(openshift ? openShiftObjects(openshift) : (shape.nodes ?? nodes(shape))),
+    ...installed,
+    ...(typeof vms === 'number' ? defaultVms(vms) : vms).map(virtualMachine),
   ]
 }
 
 /** Where the manifest of an operator puts it, and which images it names. */
-export function manifestOptions(shape: ClusterShape): ManifestOptions {
-  const { registry, pinned } = shape
-  return {
-    ...(registry !== undefined && { registry }),
-    ...(pinned !== undefined && { pinned }),
-    namespace: namespaceOf(shape),
-  }
-}
+export const manifestOptions = ({ registry, pinned, ...shape }: ClusterShape): ManifestOptions => ({
+  ...(registry !== undefined && { registry }),
+  ...(pinned !== undefined && { pinned }),
+  namespace: namespaceOf(shape),
+})
 
 /** The operator makes the KubeVirt and all else of the HyperConverged. */
 function byOlm(shape: ClusterShape, olm: OlmShape): KubeObject[] {
@@ -101,14 +95,14 @@ function byOlm(shape: ClusterShape, olm: OlmShape): KubeObject[] {
 
 function nodes({ workers = 3, controlPlanes = 3, kubernetes = defaultKubernetes }: ClusterShape): Node[] {
   const role = 'node-role.kubernetes.io/control-plane'
-  const size = { cpu: '16', memory: '64Gi', pods: '110', 'devices.kubevirt.io/kvm': '1k' }
-  const nodeInfo = {
-    kubeletVersion: kubernetes,
-    containerRuntimeVersion: 'containerd://2.3.2',
-    architecture: 'amd64',
-  }
+  const { size, nodeInfo } = table
   const many = (length: number, name: string, labels: Record<string, string>) =>
-    Array.from({ length }, (_, i) => machineNode(`${name}-${i + 1}`, labels, { size, nodeInfo }))
+    Array.from({ length }, (_, i) =>
+      machineNode(`${name}-${i + 1}`, labels, {
+        size,
+        nodeInfo: { kubeletVersion: kubernetes, ...nodeInfo },
+      }),
+    )
   const taints = [{ key: role, effect: 'NoSchedule' }]
   return [
     ...many(controlPlanes, 'cp', { [role]: '' }).map((node) => Object.assign(node, { spec: { taints } })),
@@ -116,31 +110,25 @@ function nodes({ workers = 3, controlPlanes = 3, kubernetes = defaultKubernetes 
   ]
 }
 
+/** The kubevirt-cr.yaml of a release, with its empty list of feature gates, and who made it. */
 function kubeVirts(shape: ClusterShape, version: string): KubeObject[] {
-  const { hyperconverged } = shape
-  if (shape.kubevirt !== undefined) return [shape.kubevirt]
-  if (hyperconverged === undefined) return [kubeVirt(shape, version)]
+  const { hyperconverged, kubevirt, method, registry = 'quay.io/kubevirt' } = shape
+  if (kubevirt !== undefined) return [kubevirt]
+  const { namespace, strategy } = settingsOf(shape)
+  const cr = made(KubeVirts, {
+    metadata: { name: 'kubevirt', namespace, finalizers: ['foregroundDeleteKubeVirt'] },
+    spec: {
+      ...structuredClone(table.kubevirt),
+      ...(method === 'image-tag' && { imageTag: version, imageRegistry: registry }),
+      workloadUpdateStrategy: strategy,
+    },
+  })
+  if (hyperconverged === undefined) return [cr]
   return [
     hyperConvergedDefinition(hyperconverged),
     hyperConvergedObject(hyperconverged, settingsOf(shape)),
-    ownedByHyperConverged(kubeVirt(shape, version), hyperconverged),
+    ownedByHyperConverged(cr, hyperconverged),
   ]
-}
-
-/** The kubevirt-cr.yaml of a release, with its empty list of feature gates. */
-function kubeVirt(shape: ClusterShape, version: string): KubeVirt {
-  const { registry = 'quay.io/kubevirt' } = shape
-  const tagged = { imageTag: version, imageRegistry: registry }
-  return made(KubeVirts, {
-    metadata: { name: 'kubevirt', namespace: namespaceOf(shape), finalizers: ['foregroundDeleteKubeVirt'] },
-    spec: {
-      configuration: { developerConfiguration: { featureGates: [] } },
-      customizeComponents: {},
-      imagePullPolicy: 'IfNotPresent',
-      ...(shape.method === 'image-tag' ? tagged : {}),
-      workloadUpdateStrategy: settingsOf(shape).strategy,
-    },
-  })
 }
 
 function settingsOf(shape: ClusterShape) {
@@ -148,15 +136,12 @@ function settingsOf(shape: ClusterShape) {
   return {
     namespace: namespaceOf(shape),
     strategy: {
-      ...(methods === undefined ? {} : { workloadUpdateMethods: [...methods] }),
-      ...(batchEvictionSize === undefined ? {} : { batchEvictionSize }),
-      ...(batchEvictionInterval === undefined ? {} : { batchEvictionInterval }),
+      ...(methods !== undefined && { workloadUpdateMethods: [...methods] }),
+      ...(batchEvictionSize !== undefined && { batchEvictionSize }),
+      ...(batchEvictionInterval !== undefined && { batchEvictionInterval }),
     },
   }
 }
-
-const vms = (wanted: number | readonly VmShape[]): VirtualMachine[] =>
-  (typeof wanted === 'number' ? defaultVms(wanted) : wanted).map(virtualMachine)
 
 /** The namespace in which KubeVirt and its operators are. */
 export const namespaceOf = ({ namespace, olm }: Pick<ClusterShape, 'namespace' | 'olm'>): string =>

@@ -2,7 +2,7 @@ import type { ClusterShape } from './cluster-shape.ts'
 import type { SimulationFaults } from './simulated-cluster.ts'
 import { mixedVms } from './vm-shape.ts'
 import { ocpOlm, okdOlm } from './olm/olm-shape.ts'
-import { ocp418to420, type OpenShiftShape } from './openshift/openshift-shape.ts'
+import { ocp418to420 } from './openshift/openshift-shape.ts'
 import table from './scenarios.json' with { type: 'json' }
 
 /** A cluster, what goes wrong in it, and what to ask kvup for. Plain data. */
@@ -43,58 +43,38 @@ interface TypedLine {
   readonly typed: { command: 'upgrade' | 'eus run'; args: readonly string[] }
 }
 
-const okd422: OpenShiftShape = {
-  flavour: 'okd',
-  version: '4.22.0-okd-scos.3',
-  channel: 'stable-scos-4',
-  graph: [
-    {
-      version: '4.22.0-okd-scos.3',
-      image: `quay.io/okd/scos-release@sha256:${'4c22'.repeat(16)}`,
-      kubernetes: '1.35.2',
-      channels: ['stable-scos-4'],
-      to: [],
-    },
-  ],
-}
-
 /** What scenarios.json says by a name: all VMs of a kind, and what lies above KubeVirt by the scenario's own. */
 const named = {
   vms: { mixed: mixedVms },
   olm: { okd: okdOlm({ installed: '1.16.0', channel: 'stable-v1.16' }), 'ocp-eus': ocpOlm() },
-  openshift: { okd: okd422, 'ocp-eus': { ...ocp418to420, monitoring: 'open' } },
+  openshift: { 'ocp-eus': { ...ocp418to420, monitoring: 'open' } },
 }
 
-type Named = Readonly<Record<string, Readonly<Record<string, unknown>>>>
 /**
  * A row of scenarios.json. What does not heal is given up by `--timeout`, most after three minutes; what would keep an upgrade from beginning is
  * there before, and its risk is taken by `--accept`.
  */
-type Told = Asked &
+type Row = Asked &
   Omit<ScenarioCluster, 'cluster' | 'later'> & {
     cluster: Readonly<Record<string, unknown>>
     /** `off`: the faults that heal. */
     later?: readonly { after: number; off: readonly string[] }[]
   }
 
-function scenarioOf({ cluster, later, ...told }: Told): Scenario {
-  const shape = Object.entries(cluster).map(([key, value]) => [
-    key,
-    (typeof value === 'string' ? (named as Named)[key]?.[value] : undefined) ?? value,
-  ])
-  const heals = later?.map(({ after, off }) => ({
+const scenarioOf = ({ cluster, later = [], ...row }: Row): Scenario => ({
+  ...row,
+  cluster: Object.fromEntries(Object.entries(cluster).map(([key, value]) => [key, meant(key, value)])),
+  later: later.map(({ after, off }) => ({
     after,
     faults: Object.fromEntries(off.map((fault) => [fault, undefined])),
-  }))
-  return {
-    ...told,
-    cluster: Object.fromEntries(shape) as ClusterShape,
-    ...(heals && { later: heals }),
-  }
-}
+  })),
+})
+
+const meant = (key: string, value: unknown): unknown =>
+  (named as Readonly<Record<string, Readonly<Record<string, unknown>>>>)[key]?.[String(value)] ?? value
 
 /** Everything that `kvup demo --scenario` knows; the first is the default. */
-export const scenarios: readonly Scenario[] = (table as readonly Told[]).map(scenarioOf)
+export const scenarios: readonly Scenario[] = (table as readonly Row[]).map(scenarioOf)
 
 export const scenarioNamed = (name: string): Scenario | undefined =>
   scenarios.find((scenario) => scenario.name === name)

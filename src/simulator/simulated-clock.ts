@@ -254,7 +254,7 @@ export class FastForward implements AlarmClock {
   constructor(clock: Clock, ms: number) {
     this.#clock = clock
     this.#end = clock.now().getTime()
-    this.#early = new SimClock(new Date(this.#end - ms).toISOString())
+    this.#early = new SimClock(new Date(this.#end - ms).toISOString(), promiseTurns())
   }
 
   now(): Date {

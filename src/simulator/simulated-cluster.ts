@@ -219,18 +219,12 @@ export class ControllerManager {
 
   constructor(world: World) {
     this.#world = world
-    const programs: ProgramWorld = {
-      faults: world.faults,
-      logs: world.logs,
-      clock: world.clock,
-      as: (...who) => this.#context(...who),
-    }
     const machinery = {
       faults: world.faults,
-      programOf: (pod: kube.Pod) => programOf(pod, programs),
+      programOf: (pod: kube.Pod) => this.#programOf(pod),
       broken: (error: unknown) => this.#broken(error),
     }
-    const cx = this.#own('kube-controller-manager', 'system:kube-controller-manager')
+    const cx = this.#context('kube-controller-manager', 'system:kube-controller-manager')
     const work = Promise.all([runMachinery(cx, machinery), ...this.#operators()])
     this.#running = work.then(
       () => undefined,
@@ -252,7 +246,8 @@ export class ControllerManager {
   #operators(): Promise<void>[] {
     const { shape, faults, namespace } = this.#world
     const { hyperconverged, olm, openshift } = shape
-    const as = (manager: string, account: string) => this.#own(manager, `system:serviceaccount:${account}`)
+    const as = (manager: string, account: string) =>
+      this.#context(manager, `system:serviceaccount:${account}`)
     const running: Promise<void>[] = []
     if (hyperconverged && olm === undefined) {
       const cx = as('hyperconverged-cluster-operator', `${namespace}:hyperconverged-cluster-operator`)
@@ -272,63 +267,54 @@ export class ControllerManager {
     this.#end.abort()
   }
 
-  #own(fieldManager: string, user: string): ControllerContext {
-    return this.#context(fieldManager, user, this.#end.signal)
-  }
-
   /** Controllers may everything, and the audit log tells them apart. */
-  #context(fieldManager: string, user: string, signal: AbortSignal): ControllerContext {
+  #context(fieldManager: string, user: string, signal = this.#end.signal): ControllerContext {
     const { clock, random } = this.#world
     const { reader, writer } = this.#world.as({ user, fieldManager })
     return { reader, writer, clock, random, signal }
   }
-}
 
-interface ProgramWorld {
-  readonly faults: Faults<SimulationFaults>
-  readonly logs: PodLogs
-  readonly clock: Clock
-  /** A client of the cluster that ends with the signal. */
-  readonly as: (fieldManager: string, user: string, signal: AbortSignal) => ControllerContext
-}
-
-/** What a pod runs, by its labels; undefined where it is only a name. */
-function programOf(pod: kube.Pod, world: ProgramWorld): Program | undefined {
-  const { 'kubevirt.io': component = '', name = '' } = pod.metadata.labels ?? {}
-  return kubeVirtProgram(component, world) ?? hyperConvergedProgram(name, world) ?? unpackProgram(pod, world)
-}
-
-function kubeVirtProgram(component: string, world: ProgramWorld): Program | undefined {
-  const as = (pod: kube.Pod, signal: AbortSignal, name = 'virt-operator') =>
-    world.as(name, account(pod, name.replace('virt-', 'kubevirt-')), signal)
-  switch (component) {
-    case 'virt-operator':
-      return (pod, signal) => endless(runOperator(as(pod, signal), pod, world), signal)
-    case 'virt-operator-strategy-dumper':
-      return (pod, signal) => dumpStrategy(as(pod, signal), pod)
-    case 'virt-controller':
-      return (pod, signal) => endless(runVirtController(as(pod, signal, 'virt-controller'), pod), signal)
-    default:
-      return undefined
+  /** What a pod runs, by its labels; undefined where it is only a name. */
+  #programOf(pod: kube.Pod): Program | undefined {
+    const { 'kubevirt.io': component = '', name = '' } = pod.metadata.labels ?? {}
+    const { faults } = this.#world
+    const as = ({ metadata }: kube.Pod, manager: string, account: string, signal: AbortSignal) =>
+      this.#context(manager, `system:serviceaccount:${metadata.namespace}:${account}`, signal)
+    const kubeVirt = kubeVirtPrograms[component]
+    if (kubeVirt)
+      return (running, signal) => {
+        const manager = component === 'virt-controller' ? component : 'virt-operator'
+        return kubeVirt(
+          as(running, manager, manager.replace('virt-', 'kubevirt-'), signal),
+          running,
+          this.#world,
+        )
+      }
+    const hyperConverged = hyperConvergedProgram(name)
+    if (!hyperConverged) return unpackProgram(pod, this.#world)
+    return (running, signal) => {
+      const wakes = (notify: () => void) => faults.onChange(notify, signal)
+      const cx = selfContext({ ...as(running, name, name, signal), wakes }, running, faults)
+      return endless(hyperConverged(cx), signal)
+    }
   }
 }
 
-function hyperConvergedProgram(name: string, world: ProgramWorld): Program | undefined {
-  const { faults } = world
+type KubeVirtProgram = (cx: ControllerContext, pod: kube.Pod, world: World) => ReturnType<Program>
+
+/** By the label `kubevirt.io` of their pods. */
+const kubeVirtPrograms: Readonly<Record<string, KubeVirtProgram>> = {
+  'virt-operator': (cx, pod, world) => endless(runOperator(cx, pod, world), cx.signal),
+  'virt-operator-strategy-dumper': (cx, pod) => dumpStrategy(cx, pod),
+  'virt-controller': (cx, pod) => endless(runVirtController(cx, pod), cx.signal),
+}
+
+/** By the label `name` of their pods. */
+function hyperConvergedProgram(name: string): ((cx: Self) => Promise<void>) | undefined {
   const component = components.find(({ operator }) => operator === name)
-  const run = component
-    ? (cx: Self) => runComponentOperator(cx, component)
-    : { [podNames.operator]: runHyperConvergedOperator, [podNames.webhook]: runConversion }[name]
-  if (run === undefined) return undefined
-  return (pod, signal) => {
-    const cx = world.as(name, account(pod, name), signal)
-    const wakes = (notify: () => void) => faults.onChange(notify, signal)
-    return endless(run(selfContext({ ...cx, wakes }, pod, faults)), signal)
-  }
+  if (component) return (cx) => runComponentOperator(cx, component)
+  return { [podNames.operator]: runHyperConvergedOperator, [podNames.webhook]: runConversion }[name]
 }
-
-const account = ({ metadata }: kube.Pod, name: string): string =>
-  `system:serviceaccount:${metadata.namespace}:${name}`
 
 async function endless(work: Promise<void>, signal: AbortSignal): Promise<undefined> {
   try {

@@ -1,6 +1,7 @@
 import { type VirtualMachine, VirtualMachines } from '../lib/kube/kinds/kubevirt-kinds.ts'
 import { ownKey } from './own-keys.ts'
 import { made } from './machinery/controller.ts'
+import table from './cluster-parts.json' with { type: 'json' }
 
 /** A VM of a simulated cluster. */
 export interface VmShape {
@@ -39,7 +40,6 @@ export function virtualMachine(shape: VmShape): VirtualMachine {
     ...(notMigratable !== undefined && { [outcomeAnnotations.notMigratable]: notMigratable }),
     ...(migration !== undefined && { [outcomeAnnotations.migration]: migration }),
   }
-  const image = 'quay.io/kubevirt/cirros-container-disk-demo'
   return made(VirtualMachines, {
     metadata: { name, namespace },
     spec: {
@@ -55,7 +55,7 @@ export function virtualMachine(shape: VmShape): VirtualMachine {
             ...(memory !== undefined && { resources: { requests: { memory } } }),
             devices: {},
           },
-          volumes: [{ name: 'root', containerDisk: { image } }],
+          volumes: structuredClone(table.volumes),
         },
       },
     },
@@ -67,16 +67,4 @@ export const defaultVms = (count: number): VmShape[] =>
   Array.from({ length: count }, (_, i) => ({ name: `web-${i + 1}` }))
 
 /** One VM of every fate, as in the recorded workload update. */
-export const mixedVms: readonly VmShape[] = [
-  ...defaultVms(6),
-  { name: 'slow', migration: '20s' },
-  { name: 'failing', migration: 'fail' },
-  { name: 'stuck', notMigratable: 'HostDeviceNotLiveMigratable' },
-  { name: 'pet', evictionStrategy: 'None', notMigratable: 'DisksNotLiveMigratable' },
-  {
-    name: 'once',
-    runStrategy: 'RerunOnFailure',
-    evictionStrategy: 'LiveMigrateIfPossible',
-    notMigratable: 'DisksNotLiveMigratable',
-  },
-]
+export const mixedVms: readonly VmShape[] = [...defaultVms(6), ...(table.mixedVms as readonly VmShape[])]

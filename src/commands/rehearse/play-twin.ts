@@ -20,7 +20,7 @@ import { statusReport } from '../../lib/status/status-report.ts'
 import { countTries, isInstalled } from '../../lib/output/views/rehearsal.ts'
 import { overrideRemedy } from '../../lib/output/views/report-lines.ts'
 import { overrideId } from '../../lib/vms/update-methods.ts'
-import { inhabit, launcherImage } from '../../simulator/inhabitants.ts'
+import { seedVms, launcherImage } from '../../simulator/seeded-vms.ts'
 import { seeded } from '../../simulator/machinery/controller.ts'
 import { promiseTurns, SimClock } from '../../simulator/simulated-clock.ts'
 import { simulate, type SimulatedCluster } from '../../simulator/simulated-cluster.ts'
@@ -47,7 +47,7 @@ export async function playTwin(cx: Context, asked: Play): Promise<Played> {
   const simulated = await simulate({ clock, ...twin.shape, random, isLean: true })
   try {
     const { namespace = 'kubevirt' } = twin.shape
-    inhabit(simulated.store, twin.inhabitants, { namespace, random, now: at.toISOString() })
+    seedVms(simulated.store, twin.inhabitants, { namespace, random, now: at.toISOString() })
     await clock.sleep(settling)
     simulated.faults.set(twin.faults)
     const observed = new ObservedVms(simulated.store)

@@ -7,7 +7,7 @@ import {
   VirtualMachineInstances,
 } from '../kube/kinds/kubevirt-kinds.ts'
 import type { Store } from '../../simulator/api/store.ts'
-import { uidInCluster } from '../../simulator/inhabitants.ts'
+import { uidInCluster } from '../../simulator/seeded-vms.ts'
 import { isAutomatic, migrationOf, vmOf } from '../vms/migrations/migration.ts'
 import { vmName } from '../vms/vm.ts'
 import type { Attempted, RehearsedVm } from './rehearsal.ts'

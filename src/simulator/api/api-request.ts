@@ -53,22 +53,11 @@ export function askAggregated(store: Store, caller: Caller, path: string): objec
   return answer && perform(store, asked, requestOfPath(path), answer)
 }
 
-function record(store: Store, caller: Caller, request: ApiRequest, status: number): void {
+function record(store: Store, { user, userAgent }: Caller, request: ApiRequest, status: number): void {
   if (store.isLean) return
-  const { verb, kind, subresource, namespace, name, dryRun = false } = request
-  store.audit.push({
-    user: caller.user,
-    verb,
-    group: groupOf(kind),
-    resource: kind.plural,
-    subresource,
-    namespace,
-    name,
-    dryRun,
-    userAgent: caller.userAgent,
-    status,
-    at: store.clock.now(),
-  })
+  const { kind, dryRun = false, verb, subresource, namespace, name } = request
+  const of = { group: groupOf(kind), resource: kind.plural, subresource, namespace, name }
+  store.audit.push({ user, verb, ...of, dryRun, userAgent, status, at: store.clock.now() })
 }
 
 /** One request as the audit log has it. Watches are recorded when they begin. */
@@ -93,13 +82,8 @@ const reading = new Set(['get', 'list', 'watch'])
 export const isWrite = ({ verb, dryRun, group, status }: AuditRecord): boolean =>
   !reading.has(verb) && !dryRun && status < 400 && !/^(authorization|authentication)\.k8s\.io$/.test(group)
 
-interface Decision {
-  readonly allowed: boolean
-  readonly reason: string
-}
-
 /** What RBAC says, from the Roles, ClusterRoles and bindings that are in the store at this moment. */
-export function decide(store: Store, caller: Caller, access: Access): Decision {
+export function decide(store: Store, caller: Caller, access: Access): { allowed: boolean; reason: string } {
   if (mayEverything(caller)) return { allowed: true, reason: '' }
   for (const { rules, reason } of rulesFor(store, caller, access.namespace))
     if (rules.some((rule) => grants(rule, access))) return { allowed: true, reason }
@@ -115,54 +99,41 @@ interface Granted {
 
 /** Every rule that a caller has cluster-wide and, with a namespace, in it. */
 export function rulesFor(store: Store, caller: Caller, namespace: string | undefined): Granted[] {
-  const everywhere = bindings(store, kube.ClusterRoleBindings, {}).filter((b) => binds(b, caller))
-  const here =
-    namespace === undefined
-      ? []
-      : bindings(store, kube.RoleBindings, { namespace }).filter((b) => binds(b, caller))
-  return [...everywhere, ...here].map((binding) => ({
-    rules: rulesOf(store, binding),
-    reason: `RBAC: allowed by ${binding.kind} "${binding.metadata.name}${binding.metadata.namespace === undefined ? '' : `/${binding.metadata.namespace}`}" of ${binding.roleRef?.kind} "${binding.roleRef?.name}" to User "${caller.user}"`,
-  }))
-}
-
-function bindings(
-  store: Store,
-  kind: typeof kube.RoleBindings,
-  where: { namespace?: string },
-): kube.RoleBinding[] {
-  return store.kinds.find(kind) ? [...store.list(kind, where).items] : []
+  const listed = (kind: Kind, where: { namespace?: string } = {}): readonly kube.RoleBinding[] =>
+    store.kinds.find(kind) ? store.list(kind, where).items : []
+  const here = namespace === undefined ? [] : listed(kube.RoleBindings, { namespace })
+  return [...listed(kube.ClusterRoleBindings), ...here]
+    .filter((binding) => binds(binding, caller))
+    .map(({ kind, metadata, roleRef }) => {
+      const place = metadata.namespace === undefined ? '' : `/${metadata.namespace}`
+      const roles: Kind = roleRef?.kind === 'ClusterRole' ? kube.ClusterRoles : kube.Roles
+      const role: kube.Role | undefined = store.read(roles, {
+        name: roleRef?.name ?? '',
+        namespace: metadata.namespace,
+      })
+      return {
+        rules: role?.rules ?? [],
+        reason: `RBAC: allowed by ${kind} "${metadata.name}${place}" of ${roleRef?.kind} "${roleRef?.name}" to User "${caller.user}"`,
+      }
+    })
 }
 
 const binds = (binding: kube.RoleBinding, { user, groups }: Caller): boolean =>
-  (binding.subjects ?? []).some((subject) => {
-    if (subject.kind === 'User') return subject.name === user
-    if (subject.kind === 'Group') return groups.includes(subject.name)
-    return user === `system:serviceaccount:${subject.namespace}:${subject.name}`
+  (binding.subjects ?? []).some(({ kind, name, namespace }) => {
+    if (kind === 'User') return name === user
+    if (kind === 'Group') return groups.includes(name)
+    return user === `system:serviceaccount:${namespace}:${name}`
   })
 
-function rulesOf(store: Store, { roleRef, metadata }: kube.RoleBinding): readonly kube.PolicyRule[] {
-  const name = roleRef?.name ?? ''
-  const role: kube.Role | undefined =
-    roleRef?.kind === 'ClusterRole'
-      ? store.read(kube.ClusterRoles, { name })
-      : store.read(kube.Roles, { name, namespace: metadata.namespace })
-  return role?.rules ?? []
+function grants(rule: kube.PolicyRule, { verb, group, resource, subresource, name = '' }: Access): boolean {
+  const { resources = [], resourceNames = [] } = rule
+  const isOfResource =
+    subresource === undefined
+      ? matches(resources, resource)
+      : matches(resources, `${resource}/${subresource}`) || resources.includes(`*/${subresource}`)
+  const isOfName = resourceNames.length === 0 || resourceNames.includes(name)
+  return isOfResource && isOfName && matches(rule.verbs, verb) && matches(rule.apiGroups, group)
 }
-
-const grants = (rule: kube.PolicyRule, access: Access): boolean =>
-  matches(rule.verbs, access.verb) &&
-  matches(rule.apiGroups, access.group) &&
-  grantsResource(rule, access) &&
-  grantsName(rule, access.name)
-
-function grantsResource({ resources = [] }: kube.PolicyRule, { resource, subresource }: Access): boolean {
-  if (subresource === undefined) return matches(resources, resource)
-  return matches(resources, `${resource}/${subresource}`) || resources.includes(`*/${subresource}`)
-}
-
-const grantsName = ({ resourceNames = [] }: kube.PolicyRule, name = ''): boolean =>
-  resourceNames.length === 0 || resourceNames.includes(name)
 
 const matches = (allowed: readonly string[] = [], wanted: string): boolean =>
   allowed.includes('*') || allowed.includes(wanted)
@@ -183,13 +154,11 @@ function refuseForbidden(store: Store, caller: Caller, request: ApiRequest): voi
     ...(name !== undefined && { name }),
   }
   if (decide(store, caller, access).allowed) return
-  throw forbiddenTo(kind, name ?? '', refusalText(caller.user, access))
-}
-
-function refusalText(user: string, access: Access): string {
-  const resource =
-    access.subresource === undefined ? access.resource : `${access.resource}/${access.subresource}`
-  const scope =
-    access.namespace === undefined ? 'at the cluster scope' : `in the namespace "${access.namespace}"`
-  return `User "${user}" cannot ${access.verb} resource "${resource}" in API group "${access.group}" ${scope}`
+  const resource = subresource === undefined ? kind.plural : `${kind.plural}/${subresource}`
+  const scope = namespace === undefined ? 'at the cluster scope' : `in the namespace "${namespace}"`
+  throw forbiddenTo(
+    kind,
+    name ?? '',
+    `User "${caller.user}" cannot ${verb} resource "${resource}" in API group "${access.group}" ${scope}`,
+  )
 }

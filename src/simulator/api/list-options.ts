@@ -8,22 +8,6 @@ import type { Listing } from './store.ts'
 type FieldTest = (object: KubeObject) => boolean
 
 const everywhere = new Set(['metadata.name', 'metadata.namespace'])
-const involved = ['kind', 'namespace', 'name', 'uid', 'apiVersion', 'resourceVersion', 'fieldPath']
-const perKind: Readonly<Record<string, readonly string[]>> = {
-  Pod: ['spec.nodeName', 'spec.restartPolicy', 'spec.serviceAccountName', 'status.phase', 'status.podIP'],
-  Event: [
-    ...involved.map((member) => `involvedObject.${member}`),
-    'reason',
-    'reportingComponent',
-    'source',
-    'type',
-  ],
-  Node: ['spec.unschedulable'],
-  Namespace: ['status.phase'],
-  Secret: ['type'],
-  Job: ['status.successful'],
-}
-
 /**
  * The one name that a list or watch is narrowed to: RBAC then asks for that name, as the real server does
  * (apiserver/pkg/endpoints/request/requestinfo.go), so that `resourceNames` can allow it.
@@ -72,38 +56,30 @@ function readSelector(selector: string): LabelSelector {
 }
 
 /** `metadata.name=x,status.phase!=Running`. Throws 400 for a field that the kind cannot be selected by. */
-export function fieldTest(kind: SimKind, selector: string | undefined): FieldTest {
-  if (selector === undefined || selector.trim() === '') return everything
-  const tests = selector
-    .split(',')
-    .filter((s) => s.trim() !== '')
-    .map((s) => term(kind, s.trim(), selector))
-  return (object) => tests.every((test) => test(object))
+export function fieldTest(kind: SimKind, selector = ''): FieldTest {
+  const terms = selector.split(',').map((term) => term.trim())
+  const tests = terms.filter((term) => term !== '').map((term) => fieldTerm(kind, term, selector))
+  return tests.length === 0 ? everything : (object) => tests.every((test) => test(object))
 }
 
-function term(kind: SimKind, source: string, whole: string): FieldTest {
+function fieldTerm(kind: SimKind, source: string, whole: string): FieldTest {
   const { field, operator, value } =
     /^(?<field>[^=!]+)(?<operator>==|=|!=)(?<value>.*)$/.exec(source)?.groups ?? {}
   if (field === undefined || value === undefined)
     throw badRequest(`invalid field selector "${whole}"; can't understand '${source}'`)
-  requireSelectable(kind, field)
+  const { selectable } = kind
+  if (!everywhere.has(field) && !selectable.includes(field))
+    throw badRequest(
+      kind.builtIn && selectable.length === 0
+        ? `"${field}" is not a known field selector: only "metadata.name", "metadata.namespace"`
+        : `field label not supported: ${field}`,
+    )
   const path = field === 'source' ? ['source', 'component'] : field.split('.')
-  const equal = (object: KubeObject) => plain(at(object, ...path)) === value
-  return operator === '!=' ? (object) => !equal(object) : equal
+  return (object) => (plain(at(object, ...path)) === value) === (operator !== '!=')
 }
 
 const plain = (value: unknown): string =>
   typeof value === 'string' ? value : value === undefined ? '' : JSON.stringify(value)
-
-function requireSelectable(kind: SimKind, field: string): void {
-  const more = perKind[kind.kind]
-  if (everywhere.has(field) || more?.includes(field) === true) return
-  throw badRequest(
-    kind.builtIn && !more
-      ? `"${field}" is not a known field selector: only "metadata.name", "metadata.namespace"`
-      : `field label not supported: ${field}`,
-  )
-}
 
 /** kubectl's whole grammar. Throws 400 on anything else. */
 export const labelTest = (selector = ''): LabelTest =>

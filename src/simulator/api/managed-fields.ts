@@ -16,42 +16,35 @@ export interface Owner extends FieldWriter {
   readonly fields: Set<string>
 }
 
-const parsed = new WeakMap<readonly ManagedField[], readonly Owner[]>()
+const entriesOf = new WeakMap<Owner, ManagedField>()
+const ownerBehind = new WeakMap<ManagedField, Owner>()
 
-export function ownersOf(object: KubeObject | undefined): readonly Owner[] {
-  const entries = object?.metadata.managedFields
-  if (!entries) return []
-  const known = parsed.get(entries)
-  if (known) return known
-  const owners = entries.map((entry) => ownerOf(entry))
-  parsed.set(entries, owners)
-  return owners
+export const ownersOf = (object: KubeObject | undefined): readonly Owner[] =>
+  (object?.metadata.managedFields ?? []).map((entry) => ownerBehind.get(entry) ?? ownerOf(entry))
+
+function ownerOf(entry: ManagedField): Owner {
+  const owner: Owner = {
+    manager: entry.manager ?? 'unknown',
+    operation: entry.operation === 'Apply' ? 'Apply' : 'Update',
+    ...(entry.subresource === 'status' && { subresource: 'status' as const }),
+    at: entry.time ?? '',
+    apiVersion: entry.apiVersion ?? '',
+    fields: fromFieldsV1(entry.fieldsV1),
+  }
+  ownerBehind.set(entry, owner)
+  return owner
 }
-
-const ownerOf = (entry: ManagedField): Owner => ({
-  manager: entry.manager ?? 'unknown',
-  operation: entry.operation === 'Apply' ? 'Apply' : 'Update',
-  ...(entry.subresource === 'status' && { subresource: 'status' as const }),
-  at: entry.time ?? '',
-  apiVersion: entry.apiVersion ?? '',
-  fields: fromFieldsV1(entry.fieldsV1),
-})
 
 export function toEntries(owners: readonly Owner[]): ManagedField[] {
   const kept = owners.filter((o) => o.fields.size > 0)
   if (kept.length > 1) kept.sort((a, b) => (rank(a) < rank(b) ? -1 : 1))
-  const entries = kept.map(entryOf)
-  parsed.set(entries, kept)
-  return entries
+  return kept.map(entryOf)
 }
-
-const entriesOf = new WeakMap<Owner, ManagedField>()
-const ownerBehind = new WeakMap<object, Owner>()
 
 /** One function for all entries, so that V8 keeps them in one shape. */
 const lazyFields: PropertyDescriptor = {
   enumerable: true,
-  get(this: object) {
+  get(this: ManagedField) {
     return wireForm(ownerBehind.get(this)?.fields ?? new Set())
   },
 }
@@ -72,11 +65,9 @@ function entryOf(owner: Owner): ManagedField {
 const written = new WeakMap<Set<string>, Json>()
 
 function wireForm(fields: Set<string>): Json {
-  const known = written.get(fields)
-  if (known) return known
-  const made = frozen(toFieldsV1(fields))
-  written.set(fields, made)
-  return made
+  let form = written.get(fields)
+  if (!form) written.set(fields, (form = frozen(toFieldsV1(fields))))
+  return form
 }
 
 /** Applies before updates, then by time, then by name. */
@@ -162,22 +153,13 @@ function less(fields: Set<string>, gone: Iterable<string>): Set<string> {
 type FieldSet = Map<string, unknown>
 export const separator = '\u0000'
 
+const serverFields =
+  'name namespace uid resourceVersion generation creationTimestamp managedFields selfLink deletionTimestamp deletionGracePeriodSeconds'
 /** Fields that nobody owns. */
 const unowned = new Set([
   'f:apiVersion',
   'f:kind',
-  ...[
-    'name',
-    'namespace',
-    'uid',
-    'resourceVersion',
-    'generation',
-    'creationTimestamp',
-    'managedFields',
-    'selfLink',
-    'deletionTimestamp',
-    'deletionGracePeriodSeconds',
-  ].map((f) => `f:metadata${separator}f:${f}`),
+  ...serverFields.split(' ').map((field) => `f:metadata${separator}f:${field}`),
 ])
 
 /** Every owned leaf of the object with its value: scalars, atomic lists and maps, and the items of keyed lists. */
@@ -190,41 +172,68 @@ interface Collecting {
   readonly holders: boolean
 }
 
+/** What is there in every object of a built-in kind, and so is brought by nobody. */
+const given = new Set('spec status template containers strategy updateStrategy names scope'.split(' '))
+const empty: Json = {}
+
 /**
  * The owned fields of an object, without those that it shares with another one: what is the very same value in the same place of
  * both is skipped, so that two such sets, each without the other's, differ as the whole ones do.
  */
 function collected(object: unknown, other: unknown, { kind, holders }: Collecting): FieldSet {
   const fields: FieldSet = new Map()
-  if (isJson(object)) members(object, other, { kind, fields, key: '', path: [], holders })
+  if (isJson(object)) members(object, other, '', [])
   return fields
-}
 
-/** What is there in every object of a built-in kind, and so is brought by nobody. */
-const given = new Set([
-  'spec',
-  'status',
-  'template',
-  'containers',
-  'strategy',
-  'updateStrategy',
-  'names',
-  'scope',
-])
-const empty: Json = {}
+  function members(map: Json, others: unknown, above: string, path: readonly string[]): void {
+    const twin = isJson(others) ? others : empty
+    for (const name in map) {
+      const value = map[name]
+      if (value === twin[name]) continue
+      const key = pathBelow(above, name, 'f:')
+      if (unowned.has(key)) continue
+      if (typeof value !== 'object' || value === null) fields.set(key, value)
+      else visit(value, twin[name], key, [...path, name])
+    }
+  }
 
-function claim(spot: Spot): void {
-  const field = spot.path.at(-1) ?? ''
-  const always = spot.kind.builtIn ? given.has(field) : false
-  if (spot.holders && field !== 'metadata' && !always) spot.fields.set(spot.key, empty)
-}
+  function visit(value: object, twin: unknown, key: string, path: readonly string[]): void {
+    if (Array.isArray(value)) visitList(value, twin, key, path)
+    else if (Object.keys(value).length === 0 || atomicMap(path, kind.builtIn)) fields.set(key, value)
+    else {
+      claim(key, path)
+      members(value as Json, twin, key, path)
+    }
+  }
 
-interface Spot {
-  kind: SimKind
-  fields: FieldSet
-  holders: boolean
-  key: string
-  path: readonly string[]
+  function visitList(
+    list: readonly unknown[],
+    others: unknown,
+    above: string,
+    path: readonly string[],
+  ): void {
+    const keys = list.length > 0 ? kind.listKeys(path) : 'atomic'
+    if (keys === 'atomic') {
+      fields.set(above, list)
+      return
+    }
+    claim(above, path)
+    const twins: readonly unknown[] = Array.isArray(others) ? others : []
+    for (const [i, item] of list.entries()) {
+      const twin = twins[i]
+      if (item === twin) continue
+      const element = itemElement(item, keys)
+      const key = pathBelow(above, element)
+      fields.set(key, keys === 'set' ? item : null)
+      if (keys !== 'set' && isJson(item))
+        members(item, isJson(twin) && itemElement(twin, keys) === element ? twin : undefined, key, path)
+    }
+  }
+
+  function claim(key: string, path: readonly string[]): void {
+    const field = path.at(-1) ?? ''
+    if (holders && field !== 'metadata' && !(kind.builtIn && given.has(field))) fields.set(key, empty)
+  }
 }
 
 const knownPaths = new Map<string, Map<string, string>>()
@@ -232,60 +241,16 @@ const knownPaths = new Map<string, Map<string, string>>()
 const mostPaths = 20_000
 let pathCount = 0
 
-function pathBelow(above: string, element: string): string {
-  const known = knownPaths.get(above)?.get(element)
+function pathBelow(above: string, name: string, prefix = ''): string {
+  const below = knownPaths.get(above)
+  const known = below?.get(name)
   if (known !== undefined) return known
-  const path = above === '' ? element : `${above}${separator}${element}`
+  const path = above === '' ? prefix + name : `${above}${separator}${prefix}${name}`
   if (pathCount >= mostPaths) return path
   pathCount++
-  const below = knownPaths.get(above) ?? new Map<string, string>()
-  knownPaths.set(above, below.set(element, path))
+  if (below) below.set(name, path)
+  else knownPaths.set(above, new Map([[name, path]]))
   return path
-}
-
-function members(object: Json, other: unknown, spot: Spot): void {
-  const twin = isJson(other) ? other : empty
-  for (const name in object) {
-    const value = object[name]
-    if (value === twin[name]) continue
-    const key = pathBelow(spot.key, `f:${name}`)
-    if (unowned.has(key)) continue
-    if (typeof value !== 'object' || value === null) spot.fields.set(key, value)
-    else visit(value, twin[name], { ...spot, key, path: [...spot.path, name] })
-  }
-}
-
-function visit(value: object, twin: unknown, spot: Spot): void {
-  if (Array.isArray(value)) visitList(value, twin, spot)
-  else if (Object.keys(value).length === 0 || atomicMap(spot.path, spot.kind.builtIn))
-    spot.fields.set(spot.key, value)
-  else {
-    claim(spot)
-    members(value as Json, twin, spot)
-  }
-}
-
-function visitList(value: readonly unknown[], twin: unknown, spot: Spot): void {
-  const keys = value.length > 0 ? spot.kind.listKeys(spot.path) : 'atomic'
-  if (keys === 'atomic') {
-    spot.fields.set(spot.key, value)
-    return
-  }
-  claim(spot)
-  const twins: readonly unknown[] = Array.isArray(twin) ? twin : []
-  for (const [i, item] of value.entries()) if (item !== twins[i]) visitItem(item, twins[i], { keys, spot })
-}
-
-function visitItem(
-  item: unknown,
-  twin: unknown,
-  { keys, spot }: { keys: readonly string[] | 'set'; spot: Spot },
-): void {
-  const element = itemElement(item, keys)
-  const key = pathBelow(spot.key, element)
-  spot.fields.set(key, keys === 'set' ? item : null)
-  if (keys === 'set' || !isJson(item)) return
-  members(item, isJson(twin) && itemElement(twin, keys) === element ? twin : undefined, { ...spot, key })
 }
 
 /** `k:{"name":"a"}` or `v:"a"`. */
@@ -318,18 +283,13 @@ function toFieldsV1(paths: Iterable<string>): Json {
   return root
 }
 
-function fromFieldsV1(fields: unknown, prefix = ''): Set<string> {
-  const paths = new Set<string>()
-  collect(fields, prefix, paths)
-  return paths
-}
-
-function collect(fields: unknown, prefix: string, into: Set<string>): void {
-  if (!isJson(fields)) return
+function fromFieldsV1(fields: unknown, above = '', paths = new Set<string>()): Set<string> {
+  if (!isJson(fields)) return paths
   const names = Object.keys(fields)
-  if (prefix !== '' && (names.length === 0 || '.' in fields)) into.add(prefix)
+  if (above !== '' && (names.length === 0 || '.' in fields)) paths.add(above)
   for (const name of names)
-    if (name !== '.') collect(fields[name], prefix === '' ? name : `${prefix}${separator}${name}`, into)
+    if (name !== '.') fromFieldsV1(fields[name], above === '' ? name : `${above}${separator}${name}`, paths)
+  return paths
 }
 
 /** As conflicts print it: `.spec.template.spec.containers[name="a"].image`. */

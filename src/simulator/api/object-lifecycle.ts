@@ -37,16 +37,9 @@ function generated(kind: SimKind, prefix: string | undefined, identity: Identity
 }
 
 /** What no writer changes in metadata. */
-const fixed = [
-  'name',
-  'namespace',
-  'uid',
-  'creationTimestamp',
-  'deletionTimestamp',
-  'generation',
-  'resourceVersion',
-  'deletionGracePeriodSeconds',
-] as const
+const fixed =
+  'name namespace uid creationTimestamp deletionTimestamp generation resourceVersion deletionGracePeriodSeconds'
+const fixedFields = fixed.split(' ') as (keyof KubeObject['metadata'])[]
 
 /** What the server keeps of its own when an object is written over: identity, generation, the other half's fields. */
 export function prepareUpdate(
@@ -64,7 +57,7 @@ export function prepareUpdate(
   object.kind = kind.kind
   const metadata = { ...object.metadata }
   object.metadata = metadata
-  for (const field of fixed)
+  for (const field of fixedFields)
     if (before.metadata[field] !== undefined) (metadata as Json)[field] = before.metadata[field]
     else if (field in metadata) Reflect.deleteProperty(metadata, field)
   // The server's own metadata leaves empty maps out, and who owned them owns nothing there.

@@ -30,7 +30,7 @@ import { afterUpdate, type FieldWriter } from './managed-fields.ts'
 import { type Patch, patched } from './patch.ts'
 import { alreadyExists, badRequest, notFound, requirePrecondition, unserved } from './api-refusal.ts'
 import { applied } from './server-side-apply.ts'
-import { type SubresourceHook, Subresources } from './subresources.ts'
+import type { SubresourceHook } from './subresources.ts'
 
 export interface StoreOptions {
   readonly kinds?: readonly SimKind[]
@@ -71,11 +71,11 @@ export class Store {
   /** Every request that was made, oldest first; none where it `isLean`. */
   readonly audit: AuditRecord[] = []
   readonly isLean: boolean
-  readonly subresources = new Subresources()
   /** What API servers behind this one answer, by the path that is asked for. They throw a Refusal where nobody is there. */
   readonly aggregated = new Map<string, () => object>()
   /** Asked before every write, dry runs included. */
   readonly admission = new Set<(admission: Admission) => void>()
+  readonly #subresources = new Map<string, SubresourceHook>()
   readonly #table: ObjectTable
   readonly #snapshots = new ListSnapshots()
   readonly #identity: Identity
@@ -95,8 +95,13 @@ export class Store {
     })
   }
 
+  /** What happens on PUT virtualmachines/restart, POST pods/eviction, GET pods/log. */
   onSubresource(kind: Pick<Kind, 'apiVersion' | 'plural'>, name: string, hook: SubresourceHook): void {
-    this.subresources.on(kind, name, hook)
+    this.#subresources.set(`${storageKey(kind)}/${name}`, hook)
+  }
+
+  subresource(kind: Kind, name: string): SubresourceHook | undefined {
+    return this.#subresources.get(`${storageKey(kind)}/${name}`)
   }
 
   /** The newest resourceVersion. */

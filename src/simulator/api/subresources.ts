@@ -4,7 +4,6 @@ import type { ObjectRef } from './etcd.ts'
 import { conflict, notFound, Refusal, unserved } from './api-refusal.ts'
 import type { Caller } from './api-request.ts'
 import type { Store } from './store.ts'
-import { storageKey } from './kinds/sim-kind.ts'
 
 interface NamedCall {
   readonly kind: Pick<Kind, 'apiVersion' | 'plural'> & Kind
@@ -24,7 +23,7 @@ export function callSubresource(store: Store, { user }: Caller, call: NamedCall)
   const object = store.read(kind, ref)
   if (!object) throw notFound(kind, ref.name)
   const hook =
-    store.subresources.find(kind, name) ?? (kind.kind === 'Pod' ? podSubresource(store, name) : undefined)
+    store.subresource(kind, name) ?? (kind.kind === 'Pod' ? podSubresource(store, name) : undefined)
   if (!hook) throw unserved()
   return hook({ object, body, dryRun, user, parameters })
 }
@@ -40,19 +39,6 @@ export interface SubresourceCall {
 
 /** Answers with an object, or with text (pods/log). Throws a Refusal to refuse. */
 export type SubresourceHook = (call: SubresourceCall) => object | string
-
-/** What happens on PUT virtualmachines/restart, POST pods/eviction, GET pods/log. Other parts register it. */
-export class Subresources {
-  readonly #hooks = new Map<string, SubresourceHook>()
-
-  on(kind: Pick<Kind, 'apiVersion' | 'plural'>, name: string, hook: SubresourceHook): void {
-    this.#hooks.set(`${storageKey(kind)}/${name}`, hook)
-  }
-
-  find(kind: Pick<Kind, 'apiVersion' | 'plural'>, name: string): SubresourceHook | undefined {
-    return this.#hooks.get(`${storageKey(kind)}/${name}`)
-  }
-}
 
 const success = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 }
 
@@ -95,7 +81,7 @@ function throughService(store: Store, { ref, path, user }: { ref: ObjectRef; pat
   const name = ref.name.split(':').find((part) => part !== 'https' && part !== 'http') ?? ''
   const object = store.read(Services, { ...ref, name })
   if (!object) throw notFound(Services, name)
-  const hook = store.subresources.find(Services, `proxy of ${name}`)
+  const hook = store.subresource(Services, `proxy of ${name}`)
   if (!hook) throw new Refusal(503, 'ServiceUnavailable', `no endpoints available for service "${ref.name}"`)
   return hook({ object, body: {}, dryRun: false, user, parameters: { path } })
 }

@@ -9,7 +9,10 @@ import table from './kinds.json' with { type: 'json' }
 
 /** A row of kinds.json. */
 interface KindRow extends Partial<
-  Pick<SimKind, 'shortNames' | 'categories' | 'verbs' | 'status' | 'generation' | 'subresources'>
+  Pick<
+    SimKind,
+    'shortNames' | 'categories' | 'verbs' | 'status' | 'generation' | 'subresources' | 'selectable'
+  >
 > {
   /** `apps/v1 Deployment deployments`, with `cluster` behind it where it is in no namespace. */
   readonly kind: string

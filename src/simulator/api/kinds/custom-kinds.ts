@@ -70,6 +70,9 @@ function customKind(definition: KubeObject, store: Store): SimKind | undefined {
   const apiVersion = `${text(definition, 'spec', 'group')}/${text(stored, 'name')}`
   const plural = text(names, 'plural') ?? ''
   const known = store.kinds.inAnyVersion({ apiVersion, plural })
+  // What no definition says.
+  const { subresources = [], versioningBy } = known ?? {}
+  const versioning = versioningBy?.(definition) ?? known?.versioning
   const status = at(stored, 'subresources', 'status') !== undefined
   const kind = text(names, 'kind') ?? ''
   return {
@@ -83,19 +86,15 @@ function customKind(definition: KubeObject, store: Store): SimKind | undefined {
     categories: words(names, 'categories'),
     verbs: allVerbs,
     versions: byPriority(versions.map((v) => text(v, 'name') ?? '')),
-    ...carriedOver(known, definition),
+    subresources,
+    selectable: [],
+    ...(versioning && { versioning }),
+    ...(versioningBy && { versioningBy }),
     generation: status ? 'spec' : 'object',
     builtIn: false,
     columns: columnsOf(stored, known),
     listKeys: schemaLists(at(stored, 'schema', 'openAPIV3Schema')),
   }
-}
-
-/** What no definition says. */
-function carriedOver(known: SimKind | undefined, definition: KubeObject) {
-  const { subresources = [], versioningBy } = known ?? {}
-  const versioning = versioningBy?.(definition) ?? known?.versioning
-  return { subresources, ...(versioning && { versioning }), ...(versioningBy && { versioningBy }) }
 }
 
 function columnsOf(version: Json, known: SimKind | undefined): SimKind['columns'] {
@@ -108,46 +107,34 @@ export const byPriority = (versions: readonly string[]): string[] =>
   [...versions].sort((a, b) => priority(b) - priority(a))
 
 function priority(version: string): number {
-  const {
-    major = '0',
-    stage,
-    minor = '0',
-  } = /^v(?<major>\d+)(?:(?<stage>alpha|beta)(?<minor>\d+))?$/.exec(version)?.groups ?? {}
+  const [, major, stage, minor] = /^v(\d+)(?:(alpha|beta)(\d+))?$/.exec(version) ?? []
   const level = stage === undefined ? 2 : stage === 'beta' ? 1 : 0
-  return level * 1e6 + Number(major) * 1e3 + Number(minor)
+  return level * 1e6 + Number(major ?? 0) * 1e3 + Number(minor ?? 0)
 }
 
 const schemaLists =
   (schema: unknown): ListKeys =>
   (path) => {
-    const found = schemaAt(schema, path)
+    let found = schema
+    for (const step of path) {
+      if (text(found, 'type') === 'array') found = at(found, 'items')
+      found = at(found, 'properties', step) ?? at(found, 'additionalProperties')
+    }
     const type = text(found, 'x-kubernetes-list-type')
     if (type === 'set') return 'set'
     const keys = words(found, 'x-kubernetes-list-map-keys')
     return type === 'map' && keys.length > 0 ? keys : atomicLists(path)
   }
 
-function schemaAt(schema: unknown, path: readonly string[]): unknown {
-  let found = schema
-  for (const step of path) {
-    if (text(found, 'type') === 'array') found = at(found, 'items')
-    found = at(found, 'properties', step) ?? at(found, 'additionalProperties')
-  }
-  return found
-}
+const accepted = 'the initial names have been accepted'
 
 function establish(store: Store, definition: KubeObject): void {
   if (items(definition, 'status', 'conditions').some((c) => c['type'] === 'Established')) return
   const since = { status: 'True', lastTransitionTime: timestamp(store.clock.now()) }
   const status: Json = {
     conditions: [
-      { type: 'NamesAccepted', ...since, reason: 'NoConflicts', message: 'no conflicts found' },
-      {
-        type: 'Established',
-        ...since,
-        reason: 'InitialNamesAccepted',
-        message: 'the initial names have been accepted',
-      },
+      { ...since, type: 'NamesAccepted', reason: 'NoConflicts', message: 'no conflicts found' },
+      { ...since, type: 'Established', reason: 'InitialNamesAccepted', message: accepted },
     ],
     acceptedNames: at(definition, 'spec', 'names'),
   }

@@ -1,6 +1,7 @@
 import { groupOf, type Kind, type KubeObject } from '../../../lib/kube/object.ts'
 import { type FieldError, unserved } from '../api-refusal.ts'
 import { agePath, pathColumns } from './printer-columns.ts'
+import listTable from './list-keys.json' with { type: 'json' }
 
 /** A column of `kubectl get`; the server renders it. Priority 1 is shown by `-o wide` only. */
 export interface Column {
@@ -28,6 +29,8 @@ export interface SimKind extends Kind {
   readonly status: boolean
   /** Others: `restart`, `eviction`, `log`. */
   readonly subresources: readonly string[]
+  /** What a field selector may name, besides name and namespace. */
+  readonly selectable: readonly string[]
   readonly generation: Generation
   readonly builtIn: boolean
   readonly columns: readonly Column[]
@@ -57,18 +60,7 @@ export const allVerbs = 'create delete deletecollection get list patch update wa
  */
 export type ListKeys = (path: readonly string[]) => readonly string[] | 'set' | 'atomic'
 
-const byName =
-  'containers initContainers ephemeralContainers env volumes imagePullSecrets webhooks secrets'.split(' ')
-const builtInListKeys: Readonly<Record<string, readonly string[] | undefined>> = {
-  ...Object.fromEntries(byName.map((list) => [list, ['name']])),
-  volumeMounts: ['mountPath'],
-  volumeDevices: ['devicePath'],
-  hostAliases: ['ip'],
-  topologySpreadConstraints: ['topologyKey', 'whenUnsatisfiable'],
-  conditions: ['type'],
-  addresses: ['type'],
-  podIPs: ['ip'],
-}
+const builtInListKeys: Readonly<Record<string, readonly string[] | undefined>> = listTable
 
 const metadata: Readonly<Record<string, readonly string[] | 'set' | undefined>> = {
   ownerReferences: ['uid'],
@@ -106,6 +98,7 @@ export const builtIn = (kind: Kind, more: More = {}): SimKind => ({
   versions: [versionOf(kind.apiVersion)],
   status: false,
   subresources: [],
+  selectable: [],
   generation: 'none',
   builtIn: true,
   columns: pathColumns(agePath),
@@ -126,12 +119,12 @@ export function custom(kind: Kind, more: More = {}): SimKind {
   })
 }
 
+type Resource = Pick<Kind, 'apiVersion' | 'plural'>
+
 /** The kinds that are served now. CustomResourceDefinitions add and take away. */
 export class KindRegistry {
   readonly #kinds = new Map<string, SimKind>()
   readonly #listeners = new Set<(kind: SimKind) => void>()
-  #found = new WeakMap<object, SimKind>()
-  readonly #ofObjects = new Map<string, SimKind>()
 
   constructor(kinds: readonly SimKind[]) {
     for (const kind of kinds) this.add(kind)
@@ -139,7 +132,6 @@ export class KindRegistry {
 
   add(kind: SimKind): void {
     this.#kinds.set(storageKey(kind), kind)
-    this.#forget()
     for (const listener of this.#listeners) listener(kind)
   }
 
@@ -149,9 +141,8 @@ export class KindRegistry {
     return () => this.#listeners.delete(listener)
   }
 
-  remove(kind: Pick<Kind, 'apiVersion' | 'plural'>): void {
+  remove(kind: Resource): void {
     this.#kinds.delete(storageKey(kind))
-    this.#forget()
   }
 
   all(): readonly SimKind[] {
@@ -159,41 +150,28 @@ export class KindRegistry {
   }
 
   /** The kind under the version that was asked for; undefined where that is not served. */
-  find(kind: Pick<Kind, 'apiVersion' | 'plural'>): SimKind | undefined {
-    const known = this.#found.get(kind)
-    if (known) return known
+  find(kind: Resource): SimKind | undefined {
     const found = this.#kinds.get(storageKey(kind))
-    if (!found?.versions.includes(versionOf(kind.apiVersion))) return undefined
-    this.#found.set(kind, found)
-    return found
+    return found?.versions.includes(versionOf(kind.apiVersion)) ? found : undefined
   }
 
-  inAnyVersion(kind: Pick<Kind, 'apiVersion' | 'plural'>): SimKind | undefined {
+  inAnyVersion(kind: Resource): SimKind | undefined {
     return this.#kinds.get(storageKey(kind))
   }
 
   /** Throws 404 "the server could not find the requested resource". */
-  resolve(kind: Pick<Kind, 'apiVersion' | 'plural'>): SimKind {
+  resolve(kind: Resource): SimKind {
     const found = this.find(kind)
     if (!found) throw unserved()
     return found
   }
 
   ofObject({ apiVersion, kind }: { apiVersion: string; kind: string }): SimKind | undefined {
-    const key = `${apiVersion} ${kind}`
-    const known = this.#ofObjects.get(key)
-    if (known) return known
     const group = groupOf({ apiVersion })
-    const found = this.all().find(
-      (k) => k.kind === kind && groupOf(k) === group && k.versions.includes(versionOf(apiVersion)),
-    )
-    if (found) this.#ofObjects.set(key, found)
-    return found
-  }
-
-  #forget(): void {
-    this.#found = new WeakMap()
-    this.#ofObjects.clear()
+    for (const known of this.#kinds.values())
+      if (known.kind === kind && groupOf(known) === group && known.versions.includes(versionOf(apiVersion)))
+        return known
+    return undefined
   }
 
   /** Group to versions, the preferred one first. The core group is ``. */
@@ -210,13 +188,11 @@ export class KindRegistry {
 
 export const versionOf = (apiVersion: string): string => apiVersion.slice(apiVersion.indexOf('/') + 1)
 
-const keys = new WeakMap<Pick<Kind, 'apiVersion' | 'plural'>, string>()
+const keys = new WeakMap<Resource, string>()
 
 /** Objects are kept per group and plural, whatever version they are read in. */
-export function storageKey(kind: Pick<Kind, 'apiVersion' | 'plural'>): string {
-  const known = keys.get(kind)
-  if (known !== undefined) return known
-  const key = `${groupOf(kind)}/${kind.plural}`
-  keys.set(kind, key)
+export function storageKey(kind: Resource): string {
+  let key = keys.get(kind)
+  if (key === undefined) keys.set(kind, (key = `${groupOf(kind)}/${kind.plural}`))
   return key
 }

@@ -22,22 +22,17 @@ interface Filling {
  * Puts VMs, their instances and what goes with them into a settled cluster, as they are: an instance that runs has a launcher on its node. The launcher of an instance that is
  * labelled as outdated has the image that its status names, every other one the image that KubeVirt gives to new launchers here.
  */
-export function inhabit(
+export function seedVms(
   store: Store,
   objects: readonly KubeObject[],
   { namespace, random, now }: Filling,
 ): void {
-  const image = launcherImage(store, namespace)
+  const current = launcherImage(store, namespace)
   const quotas = objects.filter(({ kind }) => kind === kube.ResourceQuotas.kind)
   for (const object of objects.filter(({ kind }) => kind !== kube.ResourceQuotas.kind).map(withOwnUid)) {
-    if (object.kind !== kube.Vmis.kind) seed(store, [object])
-    else {
-      const vmi: kube.Vmi = object
-      const pod = isRunning(vmi)
-        ? launcher(vmi, { image: imageOf(vmi, image), suffix: nameSuffix(random), now })
-        : undefined
-      seed(store, [pod ? withLauncher(vmi, pod) : vmi, ...(pod ? [pod] : [])])
-    }
+    const vmi: kube.Vmi = object
+    const runs = vmi.status?.phase === 'Running' && vmi.status.nodeName !== undefined
+    seed(store, object.kind === kube.Vmis.kind && runs ? running(vmi, { current, random, now }) : [object])
   }
   // Last: what else uses of them is what the pods that are here do not.
   for (const quota of quotas) seed(store, [withOthersUse(store, withOwnUid(quota))])
@@ -47,7 +42,7 @@ export function inhabit(
 const ownUid = (uid: string): string => `${ownPrefix}${uid}`
 const ownPrefix = 'twin-'
 
-/** Of an inhabitant the uid that it came with; undefined for what was made here. */
+/** Of a seeded object the uid that it came with; undefined for what was made here. */
 export const uidInCluster = (uid: string | undefined): string | undefined =>
   uid?.startsWith(ownPrefix) ? uid.slice(ownPrefix.length) : undefined
 
@@ -60,36 +55,30 @@ function withOwnUid(object: KubeObject): KubeObject {
   }
 }
 
-const isRunning = ({ status }: kube.Vmi): boolean =>
-  status?.phase === 'Running' && status.nodeName !== undefined
-
-function imageOf({ metadata, status }: kube.Vmi, current: string): string {
-  const isOutdated = metadata.labels !== undefined && outdatedLabel in metadata.labels
-  return (isOutdated && status?.launcherContainerImageVersion) || current
-}
-
-function withLauncher(vmi: kube.Vmi, { metadata, spec }: kube.Pod): kube.Vmi {
-  const activePods = { [metadata.uid ?? '']: vmi.status?.nodeName ?? '' }
-  const launcherContainerImageVersion = spec?.containers?.[0]?.image ?? ''
-  return { ...vmi, status: { ...vmi.status, activePods, launcherContainerImageVersion } }
-}
-
-function launcher(vmi: kube.Vmi, { image, suffix, now }: { image: string; suffix: string; now: string }) {
-  const { name, namespace, uid } = vmi.metadata
+/** A VMI that runs, with its launcher. */
+function running(vmi: kube.Vmi, { current, random, now }: Omit<Filling, 'namespace'> & { current: string }) {
+  const { name, namespace, uid, labels = {} } = vmi.metadata
+  const { nodeName = '', launcherContainerImageVersion } = vmi.status ?? {}
+  const image = (outdatedLabel in labels && launcherContainerImageVersion) || current
   const { metadata, spec } = launcherTemplate(vmi, image)
   const pod: kube.Pod = made(kube.Pods, {
     metadata: {
       ...metadata,
-      name: `virt-launcher-${name}-${suffix}`,
+      name: `virt-launcher-${name}-${nameSuffix(random)}`,
       namespace,
       uid: `launcher-${uid}`,
       ownerReferences: [ownerReference(vmi)],
       finalizers: [terminationFinalizer],
     },
-    spec: { ...spec, nodeName: vmi.status?.nodeName ?? '' },
+    spec: { ...spec, nodeName },
   })
-  const running = { phase: 'Running', ready: true, state: { running: { startedAt: now } } } as const
-  return { ...pod, status: podStatus(pod, running, now) }
+  const state = { phase: 'Running', ready: true, state: { running: { startedAt: now } } } as const
+  const activePods = { [pod.metadata.uid ?? '']: nodeName }
+  const known = spec?.containers?.[0]?.image ?? ''
+  return [
+    { ...vmi, status: { ...vmi.status, activePods, launcherContainerImageVersion: known } },
+    { ...pod, status: podStatus(pod, state, now) },
+  ]
 }
 
 /** The image that KubeVirt gives to new launchers of this cluster, whose operands are in that namespace; empty before it is installed. */
