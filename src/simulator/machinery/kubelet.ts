@@ -306,21 +306,22 @@ export function servePodLogs(store: Store, logs: PodLogs): void {
 }
 
 function logOf({ object, parameters }: SubresourceCall, logs: PodLogs): string {
-  const { metadata, spec, status }: kube.Pod = object
-  const [first] = spec?.containers ?? []
-  const { container: component = first?.name ?? '' } = parameters
-  const container = status?.containerStatuses?.find(({ name }) => name === component)
-  const before = container?.lastState?.terminated
-  if (parameters['previous'] === 'true' && before === undefined) {
-    const message = `previous terminated container "${component}" in pod "${metadata.name}" not found`
+  const pod: kube.Pod = object
+  const { container: component = pod.spec?.containers?.[0]?.name ?? '', tailLines, previous } = parameters
+  const [before, now] = endsOf(pod, component)
+  if (previous === 'true' && before === undefined) {
+    const message = `previous terminated container "${component}" in pod "${pod.metadata.name}" not found`
     throw new Refusal(400, 'BadRequest', message)
   }
-  const lines = [
-    JSON.stringify({ component, level: 'info', msg: 'started' }),
-    ...logs.of(metadata),
-    ...lastLine(component, before ?? container?.state?.terminated),
-  ]
-  return `${lines.slice(-Number(parameters['tailLines'] ?? lines.length)).join('\n')}\n`
+  const began = JSON.stringify({ component, level: 'info', msg: 'started' })
+  const lines = [began, ...logs.of(pod.metadata), ...lastLine(component, before ?? now)]
+  return `${lines.slice(-Number(tailLines ?? lines.length)).join('\n')}\n`
+}
+
+/** How the container ended before it was started again, and how it ended for good. */
+function endsOf({ status }: kube.Pod, component: string) {
+  const { lastState, state } = status?.containerStatuses?.find(({ name }) => name === component) ?? {}
+  return [lastState?.terminated, state?.terminated] as const
 }
 
 function lastLine(component: string, end?: { exitCode?: number; finishedAt?: string }): string[] {

@@ -1,6 +1,7 @@
 import * as kube from '../kinds.ts'
 import { controlEach, foundIn, keyed, keyOf, recordEvent, seconds } from '../machinery/controller.ts'
 import { isLiving, isReady, namespaced } from '../machinery/owned-pods.ts'
+import { phaseDriver, type Phases } from '../machinery/phases.ts'
 import {
   createLauncher,
   currentLauncher,
@@ -18,16 +19,24 @@ import { ApiError } from '../../lib/kube/errors.ts'
 
 /** What a pass over some migrations knows. */
 interface MigrationView {
-  known: KnownMigrations
+  readonly cx: Virt
+  readonly known: KnownMigrations
   /** Nodes whose virt-handler is there: without it a migration fails (facts 2.8). */
-  handled: Handlers
-  limits: MigrationLimits
+  readonly handled: Handlers
+  readonly limits: MigrationLimits
   /** Those that count against the limits, with the node that they leave, as they were when the pass began. */
-  running: readonly { key: string; node: string | undefined }[]
+  readonly running: readonly { key: string; node: string | undefined }[]
   /** Migrations that were started, by key, with the node that they leave, until a pass begins that knows it of them. */
-  started: Map<string, string | undefined>
+  readonly started: Map<string, string | undefined>
   /** Migrations whose back-off was announced, by uid. */
-  told: Set<string>
+  readonly announced: Set<string>
+}
+
+/** The same for one migration. */
+interface View extends MigrationView {
+  readonly vmi: kube.Vmi | undefined
+  /** In how many ms to look again while it stays in its phase. */
+  again: number
 }
 
 /** The migration controller, and what virt-handler does for it: facts 3.3 and 3.7. */
@@ -35,7 +44,7 @@ export function runMigrations(cx: Virt): Promise<void> {
   const known = new KnownMigrations()
   const handled = new Handlers()
   const started: MigrationView['started'] = new Map()
-  const told: MigrationView['told'] = new Set()
+  const announced: MigrationView['announced'] = new Set()
   const watches = [
     keyed(kube.Migrations, (migration, isGone) => {
       const key = keyOf(migration.metadata)
@@ -58,14 +67,16 @@ export function runMigrations(cx: Virt): Promise<void> {
       { namespace: cx.namespace, labels: 'kubevirt.io=virt-handler' },
     ),
   ]
+  const advance = phaseDriver(cx, rows)
   return controlEach(cx, watches, async (keys) => {
     for (const key of started.keys()) if (!known.waits(key)) started.delete(key)
     const isAsked = keys.some((key) => known.open.get(key)?.status?.phase === 'Pending')
     const limited = isAsked ? await limitsNow(cx, known) : unlimited
-    const view = { known, handled, started, told, ...limited }
     return async (ref) => {
-      const migration = await cx.reader.get(kube.Migrations, ref)
-      return migration.is === 'object' ? tend(cx, view, migration.object) : undefined
+      const migration = foundIn(await cx.reader.get(kube.Migrations, ref))
+      if (migration === undefined) return undefined
+      const vmi = isFinal(migration) && !isDeleted(migration) ? undefined : await vmiOf(cx, migration)
+      return advance(migration, { cx, known, handled, started, announced, ...limited, vmi, again: Infinity })
     }
   })
 }
@@ -162,87 +173,94 @@ class Handlers {
   }
 }
 
-async function tend(cx: Virt, view: MigrationView, migration: kube.Migration): Promise<number | undefined> {
-  if (migration.metadata.deletionTimestamp === undefined && isFinal(migration)) {
-    await collectOld(cx, view.known, migration)
-    return undefined
-  }
-  const vmi = await vmiOf(cx, migration)
-  if (migration.metadata.deletionTimestamp !== undefined) {
-    await removeDeleted(cx, migration, vmi)
-    return undefined
-  }
-  return vmi ? advance(cx, { migration, vmi }, view) : fail(cx, migration, 'VMI does not exist')
+const isDeleted = ({ metadata }: kube.Migration): boolean => metadata.deletionTimestamp !== undefined
+
+type Row = Phases<kube.Migration, View>['phases'][number]
+const again = (_: kube.Migration, view: View): number => view.again
+/** A row of a migration whose instance is there. */
+const row = (
+  when: string,
+  write: (both: Migrated, view: View) => object | undefined | Promise<object | undefined>,
+): Row => ({
+  when,
+  again,
+  write: (migration, view) => view.vmi && write({ migration, vmi: view.vmi }, view),
+})
+
+/** What each phase does next: facts 3.7. */
+const rows: Phases<kube.Migration, View> = {
+  kind: kube.Migrations,
+  phases: [
+    { when: isDeleted, write: removeDeleted },
+    { when: isFinal, write: collectOld },
+    {
+      when: (_, { vmi }) => vmi === undefined,
+      write: (migration, view) => fail(view, migration, 'VMI does not exist'),
+    },
+    {
+      when: (_, { vmi }) => vmi?.status?.phase !== 'Running',
+      write: (migration, view) => fail(view, migration, 'VMI is not running'),
+    },
+    row('', admit),
+    row('Pending', schedule),
+    row('Scheduling', awaitTarget),
+    row('Scheduled', ({ migration }, { cx }) => inPhase(cx, migration, 'PreparingTarget')),
+    row('PreparingTarget', ({ migration }, { cx }) => inPhase(cx, migration, 'TargetReady')),
+    row('TargetReady', start),
+    row('Running', watch),
+  ],
 }
 
 /** How long a migration takes that was given no fate, in ms. */
 const usual = 3000
 
-type Step = (cx: Virt, both: Migrated, view: MigrationView) => Promise<number | undefined>
-
-/** What each phase does next: facts 3.7. */
-const steps: Record<string, Step> = {
-  '': admit,
-  Pending: (cx, both, view) => schedule(cx, view, both),
-  Scheduling: awaitTarget,
-  Scheduled: (cx, { migration }) => become(cx, migration, 'PreparingTarget'),
-  PreparingTarget: (cx, { migration }) => become(cx, migration, 'TargetReady'),
-  TargetReady: start,
-  Running: watch,
-}
-
-/** One step of a migration; the result is after how many ms to look again. */
-async function advance(cx: Virt, both: Migrated, view: MigrationView): Promise<number | undefined> {
-  if (both.vmi.status?.phase !== 'Running') return fail(cx, both.migration, 'VMI is not running')
-  return steps[both.migration.status?.phase ?? '']?.(cx, both, view)
-}
-
-async function awaitTarget(cx: Virt, both: Migrated): Promise<number | undefined> {
+async function awaitTarget(both: Migrated, view: View): Promise<object | undefined> {
+  const { cx } = view
   const target = await targetOf(cx, both)
   if (target === undefined || !isLiving(target))
-    return fail(cx, both.migration, 'migration target pod is gone')
-  if (isReady(target)) return become(cx, both.migration, 'Scheduled')
+    return fail(view, both.migration, 'migration target pod is gone')
+  if (isReady(target)) return inPhase(cx, both.migration, 'Scheduled')
   if (condition(target, 'PodScheduled')?.status !== 'False') return undefined
-  const waits = Date.parse(target.metadata.creationTimestamp ?? '') + unschedulable - cx.clock.now().getTime()
-  if (waits > 0) return waits
+  view.again = Date.parse(target.metadata.creationTimestamp ?? '') + unschedulable - cx.clock.now().getTime()
+  if (view.again > 0) return undefined
   await finishLauncher(cx, target, seconds(cx))
-  return fail(cx, both.migration, 'migration target pod is unschedulable')
+  return fail(view, both.migration, 'migration target pod is unschedulable')
 }
 
-/** So long a target pod may find no node (facts 3.7: unschedulable 300 s). */
+/** So long a target pod may find no node, ms (facts 3.7). */
 const unschedulable = 300_000
 
-async function start(cx: Virt, both: Migrated): Promise<number> {
+async function start(both: Migrated, { cx }: View): Promise<object> {
   const { migration, vmi } = both
   const target = await targetOf(cx, both)
-  const migrationState: kube.MigrationState = {
+  const migrationState = {
     startTimestamp: seconds(cx),
     migrationUid: migration.metadata.uid ?? '',
     sourceNode: vmi.status?.nodeName ?? '',
     targetNode: target?.spec?.nodeName ?? '',
     mode: 'PreCopy',
+    endTimestamp: null,
+    completed: null,
+    failed: null,
+    failureReason: null,
   }
-  const cleared = { endTimestamp: null, completed: null, failed: null, failureReason: null }
-  const status = { migrationState: { ...migrationState, ...cleared } }
-  await cx.writer.mergePatch(kube.Vmis, vmi.metadata, { status })
-  return become(cx, migration, 'Running')
+  await cx.writer.mergePatch(kube.Vmis, vmi.metadata, { status: { migrationState } })
+  return inPhase(cx, migration, 'Running')
 }
 
-async function watch(
-  cx: Virt,
-  both: Migrated,
-  { handled, known }: MigrationView,
-): Promise<number | undefined> {
-  const { startTimestamp = '', ...nodes } = both.vmi.status?.migrationState ?? {}
-  const alone = [nodes.sourceNode, nodes.targetNode].find((node) => node !== undefined && !handled.has(node))
-  if (alone !== undefined) return abandon(cx, both, `virt-handler on ${alone} is not there`)
-  const outcome = both.vmi.metadata.annotations?.[outcomeAnnotations.migration]
-  if (fails(outcome, both, known)) return abandon(cx, both, incompatible)
+async function watch(both: Migrated, view: View): Promise<object | undefined> {
+  const { cx, handled, known } = view
+  const { metadata, status } = both.vmi
+  const { startTimestamp = '', sourceNode, targetNode } = status?.migrationState ?? {}
+  const alone = [sourceNode, targetNode].find((node) => node !== undefined && !handled.has(node))
+  if (alone !== undefined) return abandon(view, both, `virt-handler on ${alone} is not there`)
+  const outcome = metadata.annotations?.[outcomeAnnotations.migration]
+  if (fails(outcome, both, known)) return abandon(view, both, incompatible)
   if (outcome === 'hang') return undefined
   const launchers = await launchersOf(cx, both.vmi)
-  if (goesToOlder(both, launchers)) return abandon(cx, both, older)
-  const left = Date.parse(startTimestamp) + durationOf(outcome) - cx.clock.now().getTime()
-  return left > 0 ? left : handOver(cx, both, launchers)
+  if (goesToOlder(both, launchers)) return abandon(view, both, older)
+  view.again = Date.parse(startTimestamp) + durationOf(outcome) - cx.clock.now().getTime()
+  return view.again > 0 ? undefined : handOver(cx, both, launchers)
 }
 
 /** Of a guest that ran on a newer one nothing is taken by an older QEMU (night U4). */
@@ -274,18 +292,17 @@ const ended = (cx: Virt, { status }: kube.Vmi): kube.MigrationState => ({
 })
 
 /** The guest runs on the target, with what was asked of it meanwhile; the source launcher ends. */
-async function handOver(cx: Virt, both: Migrated, launchers: readonly kube.Pod[]): Promise<undefined> {
+async function handOver(cx: Virt, both: Migrated, launchers: readonly kube.Pod[]): Promise<object> {
   const { migration, vmi } = both
   const target = targetAmong(launchers, both)
   const source = currentLauncher(vmi, launchers)
   const nodeName = target?.spec?.nodeName ?? ''
   const migrationState = ended(cx, vmi)
-  const activePods = { [target?.metadata.uid ?? '']: nodeName }
   await cx.writer.mergePatch(kube.Vmis, vmi.metadata, {
     metadata: { labels: { [outdatedLabel]: null, 'kubevirt.io/nodeName': nodeName } },
     status: {
       nodeName,
-      activePods,
+      activePods: { [target?.metadata.uid ?? '']: nodeName },
       migrationState,
       conditions: withoutAsked(vmi.status?.conditions),
       evacuationNodeName: null,
@@ -294,17 +311,17 @@ async function handOver(cx: Virt, both: Migrated, launchers: readonly kube.Pod[]
   })
   const stays = vmi.metadata.annotations?.[outcomeAnnotations.migration] === 'split'
   if (source && !stays) await finishLauncher(cx, source, seconds(cx))
-  await become(cx, migration, 'Succeeded', migrationState)
+  return inPhase(cx, migration, 'Succeeded', migrationState)
 }
 
 /** The guest stays where it is; the target launcher ends. */
-async function abandon(cx: Virt, both: Migrated, failureReason: string): Promise<undefined> {
-  const { migration, vmi } = both
-  const migrationState = { ...ended(cx, vmi), failed: true, failureReason }
-  await cx.writer.mergePatch(kube.Vmis, vmi.metadata, { status: { migrationState } })
+async function abandon(view: View, both: Migrated, failureReason: string): Promise<object> {
+  const { cx } = view
+  const migrationState = { ...ended(cx, both.vmi), failed: true, failureReason }
+  await cx.writer.mergePatch(kube.Vmis, both.vmi.metadata, { status: { migrationState } })
   const target = await targetOf(cx, both)
   if (target) await finishLauncher(cx, target, seconds(cx))
-  return fail(cx, migration, 'source node reported migration failed', migrationState)
+  return fail(view, both.migration, 'source node reported migration failed', migrationState)
 }
 
 const by = 'virtualmachine-controller'
@@ -312,30 +329,28 @@ const by = 'virtualmachine-controller'
 const retry = 5000
 
 /** What the mutating webhook adds, and the first phase. */
-async function admit(cx: Virt, { migration }: Migrated): Promise<number> {
+async function admit({ migration }: Migrated, { cx }: View): Promise<object> {
   const labels = { 'kubevirt.io/vmi-name': migration.spec?.vmiName ?? '' }
   const metadata = { labels, finalizers: [migrationFinalizer] }
   await cx.writer.mergePatch(kube.Migrations, migration.metadata, { metadata })
-  return become(cx, migration, 'Pending')
+  return inPhase(cx, migration, 'Pending')
 }
 
 /** Limits and back-off hold a migration in Pending without a word but the one event (facts 3.3). */
-async function schedule(cx: Virt, view: MigrationView, both: Migrated): Promise<number> {
+async function schedule(both: Migrated, view: View): Promise<object | undefined> {
+  const { cx } = view
   const { migration, vmi } = both
   const before = view.known.of(keyOf(vmi.metadata)).filter(isFinal)
   const wait = isHeldBack(migration) ? backOffUntil(before) - cx.clock.now().getTime() : 0
-  if (wait > 0) {
-    await announceBackOff(cx, view, both)
-    return wait
-  }
-  if (isFull(view, both)) return retry
+  view.again = wait > 0 ? wait : retry
+  if (wait > 0) await announceBackOff(view, both)
+  if (wait > 0 || isFull(view, both)) return undefined
   const pod = await targetPod(cx, both)
-  if (pod === undefined) return retry
+  if (pod === undefined) return undefined
   const message = `Created migration target pod ${pod.metadata.name}`
   await recordEvent(cx, migration, by, ['Normal', 'SuccessfulCreate', message])
-  const again = await become(cx, migration, 'Scheduling')
   view.started.set(keyOf(migration.metadata), vmi.status?.nodeName)
-  return again
+  return inPhase(cx, migration, 'Scheduling')
 }
 
 /** Undefined where a quota refuses it: only a condition of the migration says so (facts 3.3). */
@@ -344,18 +359,14 @@ async function targetPod(cx: Virt, { migration, vmi }: Migrated): Promise<kube.P
     return await createLauncher(cx, vmi, migration.metadata.uid)
   } catch (error) {
     if (!(error instanceof ApiError) || !error.message.includes('exceeded quota')) throw error
-    await rejectForQuota(cx, migration)
-    return undefined
   }
-}
-
-async function rejectForQuota(cx: Virt, migration: kube.Migration): Promise<void> {
   const type = 'migrationRejectedByResourceQuota'
-  if (condition(migration, type)?.status === 'True') return
+  if (condition(migration, type)?.status === 'True') return undefined
   const at = seconds(cx)
   const rejected = { type, status: 'True', lastProbeTime: at, lastTransitionTime: at } as const
   const conditions = [...(migration.status?.conditions ?? []), rejected]
   await cx.writer.mergePatch(kube.Migrations, migration.metadata, { status: { conditions } }, 'status')
+  return undefined
 }
 
 function isFull({ running, started, limits }: MigrationView, { vmi }: Migrated): boolean {
@@ -364,14 +375,10 @@ function isFull({ running, started, limits }: MigrationView, { vmi }: Migrated):
   return nodes.size >= limits.perCluster || outbound.length >= limits.perNode
 }
 
-async function announceBackOff(
-  cx: Virt,
-  { told }: MigrationView,
-  { migration, vmi }: Migrated,
-): Promise<void> {
+async function announceBackOff({ cx, announced }: View, { migration, vmi }: Migrated): Promise<void> {
   const { uid = '' } = migration.metadata
-  if (told.has(uid)) return
-  told.add(uid)
+  if (announced.has(uid)) return
+  announced.add(uid)
   const message = `backoff migrating vmi ${vmi.metadata.namespace}/${vmi.metadata.name}`
   await recordEvent(cx, vmi, by, ['Warning', 'MigrationBackoff', message])
 }
@@ -382,40 +389,37 @@ interface Migrated {
   vmi: kube.Vmi
 }
 
-/** ms from one phase to the next where nothing has to be waited for. */
-const step = 200
-
-/** Writes the next phase; the result is after how many ms to look again. */
-async function become(
+/** The status of a migration that comes to a phase. */
+function inPhase(
   cx: Virt,
-  { metadata, status }: kube.Migration,
+  { status }: kube.Migration,
   phase: string,
   migrationState?: kube.MigrationState,
-): Promise<number> {
+): object {
   const now = { phase, phaseTransitionTimestamp: seconds(cx) }
   const phaseTransitionTimestamps = [...(status?.phaseTransitionTimestamps ?? []), now]
-  const state = migrationState === undefined ? {} : { migrationState }
-  const change = { status: { phase, phaseTransitionTimestamps, ...state } }
-  await cx.writer.mergePatch(kube.Migrations, metadata, change, 'status')
-  return step
+  return { phase, phaseTransitionTimestamps, ...(migrationState && { migrationState }) }
 }
 
 async function fail(
-  cx: Virt,
+  { cx }: View,
   migration: kube.Migration,
-  message: string,
+  failureReason: string,
   state?: kube.MigrationState,
-): Promise<undefined> {
-  await recordEvent(cx, migration, by, ['Warning', 'FailedMigration', message])
-  const failed = { failed: true, endTimestamp: seconds(cx), failureReason: message }
-  await become(cx, migration, 'Failed', state ?? failed)
+): Promise<object> {
+  await recordEvent(cx, migration, by, ['Warning', 'FailedMigration', failureReason])
+  const failed = { failed: true, endTimestamp: seconds(cx), failureReason }
+  return inPhase(cx, migration, 'Failed', state ?? failed)
 }
 
 async function targetOf(cx: Virt, both: Migrated): Promise<kube.Pod | undefined> {
   return targetAmong(await launchersOf(cx, both.vmi), both)
 }
 
-const targetAmong = (launchers: readonly kube.Pod[], { migration }: Migrated): kube.Pod | undefined =>
+const targetAmong = (
+  launchers: readonly kube.Pod[],
+  { migration }: Pick<Migrated, 'migration'>,
+): kube.Pod | undefined =>
   launchers.find((pod) => pod.metadata.labels?.[migrationLabel] === migration.metadata.uid)
 
 const migrationFinalizer = 'kubevirt.io/migrationJobFinalize'
@@ -423,15 +427,10 @@ const migrationFinalizer = 'kubevirt.io/migrationJobFinalize'
 const kept = 5
 
 /** A deleted migration is cancelled: its target pod ends, then the finalizer goes. */
-async function removeDeleted(
-  cx: Virt,
-  { metadata }: kube.Migration,
-  vmi: kube.Vmi | undefined,
-): Promise<void> {
-  const pods = vmi ? await launchersOf(cx, vmi) : []
-  const target = pods.find((pod) => pod.metadata.labels?.[migrationLabel] === metadata.uid)
-  if (target && target.spec?.nodeName !== vmi?.status?.nodeName) await finishLauncher(cx, target, seconds(cx))
-  await release(cx, metadata)
+async function removeDeleted(migration: kube.Migration, { cx, vmi }: View): Promise<void> {
+  const target = vmi && (await targetOf(cx, { migration, vmi }))
+  if (target && target.spec?.nodeName !== vmi.status?.nodeName) await finishLauncher(cx, target, seconds(cx))
+  await release(cx, migration.metadata)
 }
 
 async function release(cx: Virt, metadata: kube.Migration['metadata']): Promise<void> {
@@ -441,7 +440,7 @@ async function release(cx: Virt, metadata: kube.Migration['metadata']): Promise<
 }
 
 /** Takes the finalizer off a finished migration, and deletes the oldest of too many. */
-async function collectOld(cx: Virt, known: KnownMigrations, finished: kube.Migration): Promise<void> {
+async function collectOld(finished: kube.Migration, { cx, known }: View): Promise<void> {
   await release(cx, finished.metadata)
   const same = known.of(instanceKeyOf(finished)).filter(isFinal)
   const newer = same.filter((m) => endOf(m) > endOf(finished))
@@ -462,8 +461,9 @@ export function limitsOf(configuration: Record<string, unknown> | undefined): Mi
   }
 }
 
-const isFinal = ({ status }: kube.Migration): boolean =>
-  status?.phase === 'Succeeded' || status?.phase === 'Failed'
+function isFinal({ status }: kube.Migration): boolean {
+  return status?.phase === 'Succeeded' || status?.phase === 'Failed'
+}
 
 /** Those that count against the limits: Pending ones do not (facts 3.2). */
 function isRunning(migration: kube.Migration): boolean {
