@@ -58,7 +58,7 @@ const shapes: readonly (readonly [RegExp, string])[] = [
   [/(?<![a-z0-9])(?:gh[a-z]_|github_pat_|glpat-|npm_|dckr_pat_|hv[sbr]\.)[\w-]{10,}/giu, hidden],
   [/(?<![a-z0-9])(?:AKIA|ASIA|ABIA|ACCA|AIza)[\w-]{12,}/giu, hidden],
   [/(?<![a-z0-9])(?:xox[a-z]|xapp)-[\w-]{4,}/giu, hidden],
-  [/\bBearer\s{1,8}[\w.~+/-]+=*/gu, `Bearer ${hidden}`],
+  [/\bBearer\s{1,8}[\w.~+/=-]+/gu, `Bearer ${hidden}`],
   [/\b((?:set-)?cookie\\{0,8}["']?[ \t]{0,8}[:=][ \t]{0,8}\\{0,8}["']?)[^\n"'\\]{1,8000}/giu, `$1${hidden}`],
   [
     /((?:[?&]|&amp;|\\u0026)(?:[\w.-]{0,40}(?:signature|credential|token|secret|passw(?:or)?d|key|auth)|sig|code|jwt|pw|pass)=)[^\s&#"'<>\\]+/giu,
