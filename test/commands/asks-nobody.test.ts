@@ -5,10 +5,11 @@ import { type Reader, readerWith } from '../../src/lib/kube/cluster.ts'
 import { Routes } from '../../src/lib/kube/kinds/openshift-kinds.ts'
 import { asYaml } from '../../src/lib/manifests/apply-manifest.ts'
 import { SimClock } from '../../src/simulator/simulated-clock.ts'
-import { simulate, type Simulation } from '../../src/simulator/simulated-cluster.ts'
+import type { Simulation } from '../../src/simulator/simulated-cluster.ts'
 import { runText } from '../lib/run-text.ts'
 import { small418 } from '../scenario/eus/window-stage.ts'
 import table from './asks-nobody.json' with { type: 'json' }
+import { settled } from '../lib/settled.ts'
 
 const namesOf = (all: readonly Entry[], above = ''): readonly string[] =>
   all.flatMap(({ name, under }) => (under ? namesOf(under, `${above}${name} `) : [above + name]))
@@ -30,7 +31,7 @@ const small = { version: 'v1.8.4', workers: 1, controlPlanes: 1, vms: 1 } as con
 
 async function place(shape: Omit<Simulation, 'clock'>, hasRoute: boolean) {
   const clock = new SimClock()
-  const simulated = await simulate({ ...shape, clock })
+  const simulated = await settled({ ...shape, clock })
   const cluster = simulated.cluster()
   const files = {
     'operator.yaml': asYaml(simulated.operatorManifest('v1.9.0')),

@@ -7,10 +7,11 @@ import { validateXML } from 'xmllint-wasm'
 import type { Cluster } from '../../src/lib/kube/cluster.ts'
 import { systemClock } from '../../src/lib/kube/clock.ts'
 import { SimClock } from '../../src/simulator/simulated-clock.ts'
-import { simulate, type SimulatedCluster, type Simulation } from '../../src/simulator/simulated-cluster.ts'
+import type { SimulatedCluster, Simulation } from '../../src/simulator/simulated-cluster.ts'
 import { parseXml } from '../lib/output/parse-xml.ts'
 import { runText } from '../lib/run-text.ts'
 import { small418 } from '../scenario/eus/window-stage.ts'
+import { settled } from '../lib/settled.ts'
 
 const running: SimulatedCluster[] = []
 afterEach(async () => {
@@ -26,7 +27,7 @@ async function simulated(more: Omit<Simulation, 'clock'> = {}) {
     methods: ['LiveMigrate'],
     vms: 2,
   } as const
-  const sim = await simulate({ clock, ...shape, ...more })
+  const sim = await settled({ clock, ...shape, ...more })
   running.push(sim)
   return { sim, clock, kvup: (line: string) => runText(line.split(' '), { cluster: sim.cluster(), clock }) }
 }

@@ -8,7 +8,6 @@ import { onOneLine, ownMark, paintFor, printedLine, sanitise } from '../../src/l
 import { displayWidth, fill, pieces, wrap } from '../../src/lib/output/text.ts'
 import { storeCluster } from '../../src/simulator/api/store-client.ts'
 import { SimClock } from '../../src/simulator/simulated-clock.ts'
-import { simulate } from '../../src/simulator/simulated-cluster.ts'
 import { type Cluster, readerWith } from '../../src/lib/kube/cluster.ts'
 import { LiveView } from '../../src/lib/output/progress/live-view.ts'
 import type { Entry } from '../../src/lib/engine/journal.ts'
@@ -20,6 +19,7 @@ import { eus418 } from '../scenario/eus/window-stage.ts'
 import { runText } from '../lib/run-text.ts'
 import { put } from './built/simulated.ts'
 import foreignPlaces from './foreign-places.json' with { type: 'json' }
+import { settled } from '../lib/settled.ts'
 
 /** As a ClusterVersion says it (several errors, a line each), with what no operator should say. */
 const foreign = [
@@ -53,7 +53,7 @@ function damaged(object: KubeObject, text: string): KubeObject {
 
 async function damagedCluster(text = foreign) {
   const clock = new SimClock()
-  const simulated = await simulate({ clock, ...eus418 })
+  const simulated = await settled({ clock, ...eus418 })
   const { store } = simulated
   await simulated.stop()
   for (const object of store.everything()) put(store, damaged(object, text))

@@ -6,9 +6,10 @@ import {
   VirtualMachines,
 } from '../../src/lib/kube/kinds/kubevirt-kinds.ts'
 import { SimClock } from '../../src/simulator/simulated-clock.ts'
-import { simulate, type SimulatedCluster } from '../../src/simulator/simulated-cluster.ts'
+import type { SimulatedCluster } from '../../src/simulator/simulated-cluster.ts'
 import type { VmShape } from '../../src/simulator/vm-shape.ts'
 import { runText } from '../lib/run-text.ts'
+import { settled } from '../lib/settled.ts'
 
 const running: SimulatedCluster[] = []
 afterEach(async () => {
@@ -23,7 +24,7 @@ const web2 = { name: 'web-2', namespace: 'demo' }
 /** A cluster in which these VMs wait for a restart. */
 async function waiting(names: readonly string[], vms: number | readonly VmShape[] = 4) {
   const clock = new SimClock()
-  const sim = await simulate({ clock, version: 'v1.8.4', methods: ['LiveMigrate'], workers: 2, vms })
+  const sim = await settled({ clock, version: 'v1.8.4', methods: ['LiveMigrate'], workers: 2, vms })
   running.push(sim)
   const admin = sim.cluster()
   const patch = (name: string, spec: object) =>

@@ -5,8 +5,9 @@ import { KubeVirts, VirtualMachines } from '../../src/lib/kube/kinds/kubevirt-ki
 import { configMapJournal } from '../../src/lib/engine/journal-config-map.ts'
 import { isWrite } from '../../src/simulator/api/api-request.ts'
 import { SimClock } from '../../src/simulator/simulated-clock.ts'
-import { simulate, type SimulatedCluster, type Simulation } from '../../src/simulator/simulated-cluster.ts'
+import type { SimulatedCluster, Simulation } from '../../src/simulator/simulated-cluster.ts'
 import { type Place, runText } from '../lib/run-text.ts'
+import { settled } from '../lib/settled.ts'
 
 const running: SimulatedCluster[] = []
 afterEach(async () => {
@@ -16,7 +17,7 @@ afterEach(async () => {
 /** A cluster of this version and kvup in front of it. */
 async function on(shape: Omit<Simulation, 'clock'>) {
   const clock = new SimClock()
-  const sim = await simulate({ workers: 2, controlPlanes: 1, ...shape, clock })
+  const sim = await settled({ workers: 2, controlPlanes: 1, ...shape, clock })
   running.push(sim)
   const admin = sim.cluster()
   const { hyperconverged } = shape

@@ -14,12 +14,13 @@ import { Namespaces, Secrets } from '../../src/lib/kube/kinds/core-kinds.ts'
 import { takeFullSnapshot } from '../../src/lib/kubevirt/full-snapshot.ts'
 import { storeCluster } from '../../src/simulator/api/store-client.ts'
 import { SimClock } from '../../src/simulator/simulated-clock.ts'
-import { simulate, type SimulatedCluster, type Simulation } from '../../src/simulator/simulated-cluster.ts'
+import type { SimulatedCluster, Simulation } from '../../src/simulator/simulated-cluster.ts'
 import { mixedVms } from '../../src/simulator/vm-shape.ts'
 import type { Clock } from '../../src/lib/kube/clock.ts'
 import { ApiError } from '../../src/lib/kube/errors.ts'
 import { example } from '../lib/kubevirt/example.ts'
 import { contextOf, fileIn, folder as files, judged, judgedFrom } from './saved.ts'
+import { settled } from '../lib/settled.ts'
 
 afterAll(() => rmSync(files, { recursive: true, force: true }))
 
@@ -32,7 +33,7 @@ async function simulated(
   shape: Omit<Simulation, 'clock'>,
 ): Promise<{ cluster: Cluster; clock: SimClock; sim: SimulatedCluster }> {
   const clock = new SimClock()
-  const sim = await simulate({ clock, workers: 2, controlPlanes: 1, ...shape })
+  const sim = await settled({ clock, workers: 2, controlPlanes: 1, ...shape })
   running.push(sim)
   return { cluster: sim.cluster(), clock, sim }
 }

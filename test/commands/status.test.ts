@@ -7,10 +7,11 @@ import { paintFor, printedLine } from '../../src/lib/output/terminal.ts'
 import type { Document, Printer, View } from '../../src/lib/output/printer.ts'
 import type { StatusDocument } from '../../src/lib/output/views/status.ts'
 import { SimClock } from '../../src/simulator/simulated-clock.ts'
-import { simulate, type SimulatedCluster, type Simulation } from '../../src/simulator/simulated-cluster.ts'
+import type { SimulatedCluster, Simulation } from '../../src/simulator/simulated-cluster.ts'
 import { interrupted } from '../../src/lib/kube/errors.ts'
 import { example, exampleOf } from '../lib/kubevirt/example.ts'
 import { refusing } from '../lib/refusing-reader.ts'
+import { settled } from '../lib/settled.ts'
 
 const running: SimulatedCluster[] = []
 afterEach(async () => {
@@ -63,7 +64,7 @@ function run(
 
 async function simulated(more: Omit<Simulation, 'clock'>) {
   const clock = new SimClock()
-  const sim = await simulate({ clock, version: 'v1.7.0', operator: 'v1.8.4', method: 'image-tag', ...more })
+  const sim = await settled({ clock, version: 'v1.7.0', operator: 'v1.8.4', method: 'image-tag', ...more })
   running.push(sim)
   const { reader, writer } = sim.cluster()
   const tag = (imageTag: string) =>

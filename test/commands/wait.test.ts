@@ -1,12 +1,13 @@
 import { afterEach, expect, test } from 'vitest'
 import { KubeVirts } from '../../src/lib/kube/kinds/kubevirt-kinds.ts'
 import { SimClock } from '../../src/simulator/simulated-clock.ts'
-import { simulate, type SimulatedCluster, type Simulation } from '../../src/simulator/simulated-cluster.ts'
+import type { SimulatedCluster, Simulation } from '../../src/simulator/simulated-cluster.ts'
 import type { Cluster } from '../../src/lib/kube/cluster.ts'
 import { systemClock } from '../../src/lib/kube/clock.ts'
 import { example } from '../lib/kubevirt/example.ts'
 import { refusing } from '../lib/refusing-reader.ts'
 import { runText } from '../lib/run-text.ts'
+import { settled } from '../lib/settled.ts'
 
 const running: SimulatedCluster[] = []
 afterEach(async () => {
@@ -15,7 +16,7 @@ afterEach(async () => {
 
 async function simulated(more: Omit<Simulation, 'clock'> = {}) {
   const clock = new SimClock()
-  const sim = await simulate({ clock, version: 'v1.7.0', operator: 'v1.8.4', method: 'image-tag', ...more })
+  const sim = await settled({ clock, version: 'v1.7.0', operator: 'v1.8.4', method: 'image-tag', ...more })
   running.push(sim)
   const cluster = sim.cluster()
   const update = () =>

@@ -1,60 +1,9 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { type Event, Events } from '../../src/lib/kube/kinds/core-kinds.ts'
-import { DaemonSets, Pods } from '../../src/lib/kube/kinds/workload-kinds.ts'
-import type { OperatorFaults } from '../../src/simulator/virt-operator/virt-operator-context.ts'
+import { DaemonSets } from '../../src/lib/kube/kinds/workload-kinds.ts'
 import { byManifest, byTag, minute, briefly as play, second, type Stage } from './stage.ts'
 
 const shape = { ...byTag, workers: 2 } as const
-
-/** What every other fault says is in stall-rows.ts. */
-interface Case {
-  name: string
-  faults: OperatorFaults
-  /** What has to be named while it waits and in the end. */
-  names: readonly RegExp[]
-  /** All of virt-handler and virt-controller are new by then: no way back is printed any more. */
-  late?: true
-}
-
-const cases: readonly Case[] = [
-  {
-    name: 'an image that cannot be pulled',
-    faults: { unpullable: '/virt-api:v1\\.8\\.4$' },
-    names: [/virt-api/, /quay\.io\/kubevirt\/virt-api:v1\.8\.4/],
-    late: true,
-  },
-  {
-    name: 'a canary that crashes',
-    faults: { crashing: '/virt-handler:v1\\.8\\.4$' },
-    names: [/virt-handler/, /crash|exit/i],
-  },
-]
-
-describe.for(cases)('fault: $name', ({ faults, names, late }) => {
-  test('is named, ends in exit 4 with the loan open and the ways on, and the next run heals it', async () => {
-    await play(shape, async (stage) => {
-      stage.later(second, () => stage.simulated.faults.set(faults))
-      const ended = await stage.upgrade('v1.8.4', { timeout: '5m' })
-      expect(ended.code).toBe(4)
-      for (const name of names) expect(ended.error?.message).toMatch(name)
-      expect(ended.text).toContain('kvup workloads resume-updates')
-      expect(ended.text.includes('kvup upgrade --to v1.7.0')).toBe(late !== true)
-      expect(await stage.journal.overrides()).toHaveLength(1)
-      expect(stage.methods).toEqual([])
-      expect(stage.holder).toBe('')
-      const handlers = stage.simulated.store.list(Pods, { labels: 'kubevirt.io=virt-handler' }).items
-      const updated = handlers.filter((pod) => JSON.stringify(pod.metadata).includes('v1.8.4'))
-      expect(updated).toHaveLength(late ? 2 : 1)
-      stage.simulated.faults.set(off(faults))
-      expect(await stage.upgrade('v1.8.4')).toMatchObject({ code: 0 })
-      expect(stage.methods).toEqual(['LiveMigrate'])
-      expect(await stage.journal.overrides()).toEqual([])
-    })
-  })
-})
-
-const off = (faults: OperatorFaults): OperatorFaults =>
-  Object.fromEntries(Object.keys(faults).map((name) => [name, undefined]))
 
 test('a fault that heals while it is waited for is waited for', async () => {
   await play(shape, async (stage) => {
@@ -129,26 +78,6 @@ test('somebody who puts the old operator back is named: exit 3', async () => {
     expect(ended).toMatchObject({ code: 3, error: { reason: 'undone' } })
     expect(ended.text).toContain('helm-controller')
     expect(await stage.journal.overrides()).toHaveLength(1)
-  })
-})
-
-test('a webhook that refuses: exit 3 with its words, nothing changed, and the loan can be closed', async () => {
-  await play(byTag, async (stage) => {
-    const lift = stage.api.add({
-      is: 'webhook-refuses',
-      resource: 'kubevirts',
-      operations: ['UPDATE'],
-      webhook: 'kubevirt-update-validator.kubevirt.io',
-      message: 'spec is frozen',
-    })
-    const ended = await stage.upgrade('v1.8.4')
-    expect(ended.code).toBe(3)
-    expect(ended.text).toContain('spec is frozen')
-    expect(stage.methods).toEqual(['LiveMigrate'])
-    lift()
-    expect(await stage.restore()).toMatchObject({ code: 0 })
-    expect(await stage.journal.overrides()).toEqual([])
-    expect(stage.methods).toEqual(['LiveMigrate'])
   })
 })
 

@@ -20,6 +20,7 @@ import {
   unpasteable,
   unsaidHarm,
 } from './next-lines.ts'
+import { isEvery, shuffled } from './killed.ts'
 import { pasteKubectl } from './pasted-kubectl.ts'
 import { kvupUser } from './stage.ts'
 import { refusedBy } from './tool-flags.ts'
@@ -216,7 +217,12 @@ function isFirstOf({ cluster, faults = {} }: Scenario): boolean {
   return isFirst
 }
 
-describe.each(scenarios.map((scenario) => [scenario.name, scenario] as const))('%s', (_name, scenario) => {
+/** Most of those that end early fail as a row of stall-catalogue.test.ts does, where all that is printed is pasted: some of them are drawn by the seed. */
+const early = scenarios.filter((scenario) => 'upgrade' in scenario && scenario.faults !== undefined)
+const left = new Set(isEvery ? [] : shuffled(early, ({ name }) => name).slice(4))
+const drawn = scenarios.filter((scenario) => !left.has(scenario))
+
+describe.each(drawn.map((scenario) => [scenario.name, scenario] as const))('%s', (_name, scenario) => {
   test('every line that is printed works, is safe or says what it does, and is not the one that was typed', async () => {
     const cluster = await played(scenario)
     try {

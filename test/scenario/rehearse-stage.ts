@@ -7,8 +7,9 @@ import type { Cluster } from '../../src/lib/kube/cluster.ts'
 import type { KubeObject } from '../../src/lib/kube/object.ts'
 import type { Rehearsal } from '../../src/lib/rehearsal/rehearsal.ts'
 import { SimClock } from '../../src/simulator/simulated-clock.ts'
-import { simulate, type SimulatedCluster, type Simulation } from '../../src/simulator/simulated-cluster.ts'
+import type { SimulatedCluster, Simulation } from '../../src/simulator/simulated-cluster.ts'
 import { runText } from '../lib/run-text.ts'
+import { settled } from '../lib/settled.ts'
 
 export type Shape = Omit<Simulation, 'clock'>
 
@@ -26,7 +27,7 @@ export async function saveCluster(
   before?: (sim: SimulatedCluster, clock: SimClock) => Promise<void>,
 ): Promise<string> {
   const clock = new SimClock()
-  const sim = await simulate({ ...shape, clock })
+  const sim = await settled({ ...shape, clock })
   try {
     await clock.sleep(60_000)
     await before?.(sim, clock)

@@ -86,12 +86,10 @@ describe('a rehearsal takes no finding away', () => {
 
   test('over several minors what is found is found about the first step', async () => {
     const three = await saveCluster(fileOf('three'), { ...small, version: 'v1.7.4' })
-    for (const path of [[], ['--via', 'v1.8.4']]) {
-      const { code, outcome, findings } = await rehearsed(three, '--to', 'v1.9.0', ...path)
-      expect({ code, outcome }).toEqual({ code: 0, outcome: 'through' })
-      expect(findings.map(({ id }) => id)).not.toContain('minor-skipped')
-      expect(findings.map(({ id }) => id)).toContain('cannot-be-undone')
-    }
+    const { code: ended, outcome, findings } = await rehearsed(three, '--to', 'v1.9.0', '--via', 'v1.8.4')
+    expect({ code: ended, outcome }).toEqual({ code: 0, outcome: 'through' })
+    expect(findings.map(({ id }) => id)).not.toContain('minor-skipped')
+    expect(findings.map(({ id }) => id)).toContain('cannot-be-undone')
     const { code, err } = await rehearse(three, '--to', 'v1.9.0', '--via', 'v1.6.6')
     expect({ code, err }).toMatchObject({ code: 2, err: expect.stringContaining('--via') as string })
   })

@@ -14,7 +14,7 @@ import type { Rehearsal } from '../../src/lib/rehearsal/rehearsal.ts'
 import { takesAlike } from '../../src/lib/kube/duration.ts'
 import { isWrite } from '../../src/simulator/api/api-request.ts'
 import { SimClock } from '../../src/simulator/simulated-clock.ts'
-import { simulate, type SimulatedCluster } from '../../src/simulator/simulated-cluster.ts'
+import type { SimulatedCluster } from '../../src/simulator/simulated-cluster.ts'
 import { defaultVms, mixedVms } from '../../src/simulator/vm-shape.ts'
 import { okdOlm } from '../../src/simulator/olm/olm-shape.ts'
 import { runText } from '../lib/run-text.ts'
@@ -29,6 +29,7 @@ import {
   wordsOf,
 } from './rehearse-stage.ts'
 import { Stage } from './stage.ts'
+import { settled } from '../lib/settled.ts'
 
 const folder = snapshotFolder()
 const saved = (name: string, shape: Shape, before?: (sim: SimulatedCluster) => Promise<void>) =>
@@ -63,7 +64,7 @@ async function screen(file: string, to: string, ...flags: readonly string[]) {
 /** The upgrade itself, on the cluster that was saved. */
 async function upgraded(shape: Shape, to: string, accept: string[]) {
   const clock = new SimClock()
-  const stage = new Stage(clock, await simulate({ ...shape, clock }))
+  const stage = new Stage(clock, await settled({ ...shape, clock }))
   try {
     await clock.sleep(60_000)
     const stages = new ObservedStages()
@@ -123,7 +124,7 @@ describe('an upgrade is compared with its rehearsal', () => {
     shape: Shape = byTag,
   ) {
     const clock = new SimClock()
-    const sim = await simulate({ ...shape, clock })
+    const sim = await settled({ ...shape, clock })
     try {
       await clock.sleep(60_000)
       await act((...argv) => runText(argv, { cluster: sim.cluster(), clock, files, onWrite }), sim, clock)
@@ -460,7 +461,7 @@ describe('what a rehearsal says', () => {
 
 test('of a running cluster it only reads', async () => {
   const clock = new SimClock()
-  const sim = await simulate({ ...byTag, vms: 2, clock })
+  const sim = await settled({ ...byTag, vms: 2, clock })
   try {
     const before = sim.store.audit.length
     const { code } = await runText(['rehearse', '--to', 'v1.8.4'], { cluster: sim.cluster(), clock })

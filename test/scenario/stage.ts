@@ -19,7 +19,6 @@ import type { UpgradeOptions } from '../../src/lib/upgrade/plan/upgrade-options.
 import type { Context } from '../../src/context.ts'
 import type { Cluster } from '../../src/lib/kube/cluster.ts'
 import { type Lease, Leases } from '../../src/lib/kube/kinds/core-kinds.ts'
-import type { KubeObject } from '../../src/lib/kube/object.ts'
 import { type KubeVirt, KubeVirts, VirtualMachines } from '../../src/lib/kube/kinds/kubevirt-kinds.ts'
 import { getInstallation } from '../../src/lib/kubevirt/installation.ts'
 import { takeSnapshot } from '../../src/lib/kubevirt/snapshot.ts'
@@ -34,15 +33,11 @@ import type { Patch } from '../../src/simulator/api/patch.ts'
 import { seeded } from '../../src/simulator/machinery/controller.ts'
 import { SimClock } from '../../src/simulator/simulated-clock.ts'
 import { ApiFaults, withFaults } from './api-faults.ts'
-import {
-  restart,
-  simulate,
-  type SimulatedCluster,
-  type Simulation,
-} from '../../src/simulator/simulated-cluster.ts'
+import type { SimulatedCluster, Simulation } from '../../src/simulator/simulated-cluster.ts'
 import type { Clock } from '../../src/lib/kube/clock.ts'
 import { type KvupError, KvupError as Foreseen } from '../../src/lib/kube/errors.ts'
 import { methodsOf } from '../../src/lib/vms/update-methods.ts'
+import { settled } from '../lib/settled.ts'
 import { type Recorded, recordingPrinter } from './recording-printer.ts'
 
 export const kvupUser = 'kubernetes-admin'
@@ -397,24 +392,7 @@ export const byManifest = {
   controlPlanes: 1,
 } as const satisfies Partial<Simulation>
 
-const settled = new Map<string, Promise<readonly KubeObject[]>>()
-const beginning = Date.parse('2026-01-01T00:00:00Z')
-
-/** The objects of such a cluster that has settled, of which each play has a copy: to install one takes ten times as long. */
-function settledObjects(shape: Omit<Simulation, 'clock' | 'faults'>): Promise<readonly KubeObject[]> {
-  const key = JSON.stringify(shape)
-  const known = settled.get(key) ?? installed(shape)
-  settled.set(key, known)
-  return known
-}
-
-async function installed(shape: Omit<Simulation, 'clock' | 'faults'>): Promise<readonly KubeObject[]> {
-  const clock = new SimClock(new Date(beginning - restart).toISOString())
-  const simulated = await simulate({ ...shape, clock })
-  const objects = simulated.store.everything()
-  await simulated.stop()
-  return objects
-}
+const beginning = '2026-01-01T00:00:00Z'
 
 /** Sets a cluster up, lets the test play on it, and takes it down. `typed`: with every upgrade that says nothing else. */
 export async function play(
@@ -422,10 +400,8 @@ export async function play(
   act: (stage: Stage) => Promise<void>,
   typed?: Partial<UpgradeOptions>,
 ): Promise<void> {
-  const clock = new SimClock(new Date(beginning).toISOString())
-  const { faults: _, ...always } = shape
-  const from = shape.random ? undefined : await settledObjects(always)
-  const stage = new Stage(clock, await simulate({ ...shape, clock, ...(from && { from }) }), typed)
+  const clock = new SimClock(beginning)
+  const stage = new Stage(clock, await settled({ ...shape, clock }), typed)
   try {
     await act(stage)
   } finally {

@@ -96,6 +96,7 @@ describe.for(rows)('$title', ({ row }) => {
       expect(ran).toMatchObject({ code: row.code })
       for (const said of row.says) expect(ran.err).toMatch(said)
       const snapshot = row.knownTo === 'both' ? (await runText(['status'], place)).out : ''
+      if (isJudged(row)) await expectOneVerdict(ran.err, snapshot, { row, place })
       for (const said of row.knownTo === 'both' ? row.says : []) expect(snapshot).toMatch(said)
       for (const text of [ran.err, snapshot]) expect(text).not.toMatch(/lacks are deleted.*then deletes/u)
       const printed = [ran.err, snapshot].map(withoutUntested).flatMap(remediesIn).filter(isCommand)
@@ -105,6 +106,44 @@ describe.for(rows)('$title', ({ row }) => {
     })
   })
 })
+
+/** `KubeVirt v1.7.0 -> v1.8.4: STALLED for 3 m: CAUSE`, what the first command is behind it, and which line continues. */
+function headOf(text: string) {
+  const head =
+    /^KubeVirt (?<what>.*?): (?<word>[A-Z]+)(?: for (?<span>[^:]+))?: (?<cause>.*)$/mu.exec(text)?.groups ??
+    {}
+  const next = /^Next: (?<command>.+?)(?: {3,}.*)?$/mu.exec(text)?.groups?.['command']
+  const afterwards = /^Then: (?<command>kvup upgrade --to \S+)/mu.exec(text)?.groups?.['command']
+  return { what: head['what'], word: head['word'] ?? '', cause: head['cause'], next, afterwards }
+}
+
+/** Of OLM, and of what only the run knows, the heads have other words. */
+const isJudged = ({ code, knownTo, shape }: StallRow): boolean =>
+  code === 4 && knownTo === 'both' && shape.olm === undefined
+
+/** The run, its end, a bare kvup and kvup status have one verdict and one cause; so has the same line typed again. */
+async function expectOneVerdict(
+  ran: string,
+  status: string,
+  { row, place }: { row: StallRow; place: Place },
+): Promise<void> {
+  const bare = (await runText([], place)).out
+  const again = row.backInTrouble ? [(await runText(withManifest(upgradeOf(row), row), place)).err] : []
+  const end = headOf(ran)
+  expect(['STALLED', 'DEGRADED']).toContain(end.word)
+  expect([headOf(bare), headOf(status)]).toEqual([end, end])
+  for (const text of again) expect(headOf(text)).toMatchObject({ word: end.word, next: end.next })
+  // The line that was just given up is never the next one; it comes behind the cause.
+  const goal = `kvup upgrade --to ${row.to}`
+  expect(end.next?.startsWith(`${goal} `) ? goal : end.afterwards).toBe(goal)
+  // While it is at work it says the same word, and the error says it once more.
+  const other = end.word === 'STALLED' ? 'DEGRADED' : 'STALLED'
+  expect(ran).toContain(`${end.word} while waiting for `)
+  expect(ran).toMatch(new RegExp(`^  ${end.word.toLowerCase()} for [^:]*while waiting for `, 'mu'))
+  expect(row.turns ? '' : ran).not.toMatch(new RegExp(other, 'iu'))
+  for (const text of [ran, bare, status, ...again])
+    expect(text).not.toMatch(/by itself|\b0 s ago|: updating/u)
+}
 
 /** Reads first: what is deleted is not there any more. */
 async function pasteKubectls(printed: readonly string[], { simulated, cluster }: Stage): Promise<void> {

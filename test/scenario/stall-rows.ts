@@ -22,6 +22,8 @@ export interface StallRow {
   knownTo: 'upgrade' | 'both'
   /** Commands that have to be among the printed ones. */
   prints: readonly RegExp[]
+  /** It is not as bad from its beginning on. */
+  turns?: true
   /** The way back has to work while the fault is on. */
   backInTrouble?: true
 }
@@ -158,6 +160,7 @@ export const stallRows: Readonly<Record<string, readonly StallRow[]>> = {
     {
       ...tag,
       name: 'a node is tainted behind the new virt-handler',
+      turns: true,
       on: taintedBehindCanary,
       says: [
         /virt-handler on worker-\d is on a node that its DaemonSet excludes: the taint dedicated:NoSchedule/,

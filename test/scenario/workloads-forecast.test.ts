@@ -8,11 +8,12 @@ import {
   VirtualMachines,
 } from '../../src/lib/kube/kinds/kubevirt-kinds.ts'
 import { SimClock } from '../../src/simulator/simulated-clock.ts'
-import { simulate, type SimulatedCluster } from '../../src/simulator/simulated-cluster.ts'
+import type { SimulatedCluster } from '../../src/simulator/simulated-cluster.ts'
 import type { VmShape } from '../../src/simulator/vm-shape.ts'
 import type { OperatorFaults } from '../../src/simulator/virt-operator/virt-operator-context.ts'
 import { forecastUpdates } from '../../src/lib/vms/forecast/vm-forecast.ts'
 import { runText } from '../lib/run-text.ts'
+import { settled } from '../lib/settled.ts'
 
 const kubevirt = { name: 'kubevirt', namespace: 'kubevirt' }
 const minute = 60_000
@@ -58,7 +59,7 @@ interface Foretold {
 /** Asks before anything is touched, upgrades, lets KubeVirt's own updater work to its end, and asks what became of it. */
 async function play({ methods, vms = everyShape, workers = 3, faults, before }: Case) {
   const clock = new SimClock()
-  const sim = await simulate({
+  const sim = await settled({
     clock,
     version: 'v1.7.4',
     operator: 'v1.8.4',
@@ -199,7 +200,7 @@ describe('Done 4: the forecast names what the updater then does, on every VM', (
 test('W8 a VM whose migrations fail every time stays, though another one of it is under way', async () => {
   const clock = new SimClock()
   const vms = [{ name: 'failing', migration: 'fail' }] as const
-  const sim = await simulate({ clock, version: 'v1.7.4', operator: 'v1.8.4', method: 'image-tag', vms })
+  const sim = await settled({ clock, version: 'v1.7.4', operator: 'v1.8.4', method: 'image-tag', vms })
   await sim.cluster().writer.mergePatch(KubeVirts, kubevirt, {
     spec: { imageTag: 'v1.8.4', workloadUpdateStrategy: { workloadUpdateMethods: ['LiveMigrate'] } },
   })
@@ -215,7 +216,7 @@ test('contract: a plan says of the VMs what their forecast says: cut off from al
   const clock = new SimClock()
   const methods = ['LiveMigrate', 'Evict']
   const vms = everyShape.slice(0, 10)
-  const sim = await simulate({ clock, version: 'v1.7.4', method: 'image-tag', vms, workers: 3, methods })
+  const sim = await settled({ clock, version: 'v1.7.4', method: 'image-tag', vms, workers: 3, methods })
   await oneLeft(sim)
   const place = { cluster: sim.cluster(), clock }
   const long = await runText(['workloads', 'forecast', '--to', 'v1.8.4', '-o', 'json'], place)

@@ -7,7 +7,7 @@ import { lacking } from './on-screen.ts'
 import { type Screen, screensOf } from './scenario-screens.ts'
 import { type ScreenSize, Tmux } from './terminal.ts'
 
-/** Of the layouts that there are, one each: what all others say is asserted without a terminal (test/scenario/one-verdict.test.ts, stall-catalogue.test.ts). */
+/** Of the layouts that there are, one each: what all others say is asserted without a terminal (test/scenario/stall-catalogue.test.ts). */
 const shown = new Set([
   'image-tag',
   'operator-manifest',

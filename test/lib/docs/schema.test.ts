@@ -13,7 +13,7 @@ import {
 } from '../../../src/lib/kube/kinds/kubevirt-kinds.ts'
 import { SimClock } from '../../../src/simulator/simulated-clock.ts'
 import { okdOlm } from '../../../src/simulator/olm/olm-shape.ts'
-import { simulate, type SimulatedCluster, type Simulation } from '../../../src/simulator/simulated-cluster.ts'
+import type { SimulatedCluster, Simulation } from '../../../src/simulator/simulated-cluster.ts'
 import { mixedVms } from '../../../src/simulator/vm-shape.ts'
 import { systemClock } from '../../../src/lib/kube/clock.ts'
 import { ApiError } from '../../../src/lib/kube/errors.ts'
@@ -23,6 +23,7 @@ import { small418 } from '../../scenario/eus/window-stage.ts'
 import type { Place } from '../run-text.ts'
 import { fleetStage } from '../../commands/fleet/fleet-stage.ts'
 import { runKvup } from './run-kvup.ts'
+import { settled } from '../settled.ts'
 
 const folder = 'docs/schema'
 const files = readdirSync(folder).filter((name) => name.endsWith('.json'))
@@ -44,7 +45,7 @@ afterAll(() => Promise.all(running.map((one) => one.stop())))
 
 async function simulated(simulation: Omit<Simulation, 'clock'>) {
   const clock = new SimClock()
-  const sim = await simulate({ clock, ...simulation })
+  const sim = await settled({ clock, ...simulation })
   running.push(sim)
   const stdin = sim.operatorManifest('v1.8.4').map((object) => `---\n${JSON.stringify(object)}\n`)
   const place = { cluster: sim.cluster(), clock, stdin: stdin.join('') }

@@ -24,7 +24,6 @@ import {
   eusStatusOn,
   platformOf,
   playAt,
-  small418,
   withPools,
 } from './window-stage.ts'
 
@@ -197,8 +196,7 @@ describe('a journal that was deleted, and the notes with it', () => {
     }))
 
   test('under a run: it still knows what it has borrowed, and gives all of it back', () =>
-    play(small418, async (stage) => {
-      const before = borrowedFields(stage)
+    playAt('accepted-4.19')(async (stage, before) => {
       stage.later(20 * minute, () => void forget(stage))
       const ended = await eusRunOn(stage)
       expect(ended.error).toBeUndefined()
