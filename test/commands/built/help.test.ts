@@ -210,6 +210,9 @@ function examplesIn(help: string): string[] {
 const changing =
   /^kvup (?:upgrade|workloads pause-updates|workloads strategy set|workloads live-update set|workloads restart(?!-)|eus run|eus abort|restore-settings)\b.*$/
 
+/** A demo takes a second. */
+const quick = (line: string) => line.replace(/^kvup demo(.*?)(?: --speed 20)?$/u, 'kvup demo --speed 120$1')
+
 /** Of OpenShift, or of an operator that OLM brought. */
 const isOfPlatform = (line: string) => line.startsWith('kvup eus') || line.includes('--method olm')
 
@@ -226,7 +229,7 @@ async function endOf(line: string, alive: Alive): Promise<string> {
     .replace(/ -- .*$/, ' -- true')
     .replace(/^source <\((.*)\)$/, '$1')
   if (/ -w$| demo --serve$/.test(line)) return stopped(safe.split(' ').slice(1), alive)
-  const { code, stderr } = await paste(safe.replace('kvup demo', 'kvup demo --speed 20'), alive)
+  const { code, stderr } = await paste(quick(safe), alive)
   // There is nobody to ask.
   if (line.includes('--probe-images')) return code === 2 && stderr.includes('--yes') ? 'works' : stderr
   // Nor anything that is borrowed.

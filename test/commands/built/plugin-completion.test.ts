@@ -39,16 +39,17 @@ const alike = (line: string | RegExp) =>
   typeof line === 'string' ? line : (expect.stringMatching(line) as string)
 
 /** What kubectl looks for when it completes `kubectl kvup`, and oc for `oc kvup`: the name of the plug-in with `_complete` before the dash. */
-describe.each(['kubectl_complete-kvup', 'oc_complete-kvup'])('%s', (program) => {
-  test.each<[string, (string | RegExp)[]]>([
-    ['sta', [/^status\tShow whether/, ':4']],
-    ['status --kubeconfig ', [':0']],
-    ['-o name status --hel', [/^--help\t/, ':4']],
-    ['wait --for ver', ['version=', ':6']],
-    ['upgrade --to v1.8', [/^v1\.8\.4\t/, ':4']],
+describe('a plug-in', () => {
+  test.each<[string, string, (string | RegExp)[]]>([
+    ['kubectl_complete-kvup', 'sta', [/^status\tShow whether/, ':4']],
+    ['oc_complete-kvup', 'sta', [/^status\tShow whether/, ':4']],
+    ['kubectl_complete-kvup', 'status --kubeconfig ', [':0']],
+    ['kubectl_complete-kvup', '-o name status --hel', [/^--help\t/, ':4']],
+    ['kubectl_complete-kvup', 'wait --for ver', ['version=', ':6']],
+    ['kubectl_complete-kvup', 'upgrade --to v1.8', [/^v1\.8\.4\t/, ':4']],
     // kubectl puts "--to=" before it.
-    ['upgrade --to=v1.8', [/^v1\.8\.4\t/, ':4']],
-  ])('%s', async (line, lines) => {
+    ['oc_complete-kvup', 'upgrade --to=v1.8', [/^v1\.8\.4\t/, ':4']],
+  ])('%s: %s', async (program, line, lines) => {
     const answer = () => run(join(folder, program), line.split(' '))
     await expect.poll(answer, sooner).toEqual({
       code: 0,
@@ -59,7 +60,7 @@ describe.each(['kubectl_complete-kvup', 'oc_complete-kvup'])('%s', (program) => 
 
   test('a value that would have to be quoted is not offered: whether they quote depends on their version', async () => {
     const file = contextsNamed(['harmless', 'has blank', '$(touch pwned)'], alive)
-    const { lines } = await run(join(folder, program), ['--context', ''], file)
+    const { lines } = await run(join(folder, 'kubectl_complete-kvup'), ['--context', ''], file)
     expect(lines).toEqual(['harmless', ':4'])
   })
 })

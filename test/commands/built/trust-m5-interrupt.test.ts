@@ -36,41 +36,32 @@ async function interrupted(running: Live, signal: NodeJS.Signals, fault: (typeof
 }
 
 describe('trust M5: interrupted while the API server is away', () => {
-  test.each([
-    ['SIGINT', 130, 'silent'],
-    ['SIGTERM', 143, 'out of order'],
-  ] as const)(
-    '%s, exit %i, while it is %s: its last lines say what is borrowed, and the line that resumes works',
-    async (signal, code, how) => {
-      const { within, ...ended } = await interrupted(startKvup(argv, alive), signal, away[how])
-      expect(ended).toMatchObject({ code, stdout: '' })
-      expect(within).toBeLessThan(2000)
-      const end = ended.stderr.split('error: ')[1] ?? ''
-      expect(end).toMatch(overridden)
-      expect(lineThat(end, 'resumes automatic VM updates')).toBe('kvup workloads resume-updates')
-      alive.faults.clear()
-      const resumed = await paste(lineThat(end, 'continues'), alive)
-      expect(resumed).toMatchObject({
-        code: 0,
-        stdout: expect.stringContaining('✔ KubeVirt v1.8.4 on ') as string,
-      })
-    },
-  )
+  test('SIGINT, exit 130, while it is silent: its last lines say what is borrowed, and how to go on', async () => {
+    const { within, ...ended } = await interrupted(startKvup(argv, alive), 'SIGINT', away.silent)
+    expect(ended).toMatchObject({ code: 130, stdout: '' })
+    expect(within).toBeLessThan(2000)
+    const end = ended.stderr.split('error: ')[1] ?? ''
+    expect(end).toMatch(overridden)
+    expect(lineThat(end, 'resumes automatic VM updates')).toBe('kvup workloads resume-updates')
+    expect(lineThat(end, 'continues')).toMatch(/^kvup upgrade --to v1\.8\.4/u)
+  })
 
-  test('with -o json one document says all of it', async () => {
+  test('SIGTERM, exit 143, while it is out of order: one document says all of it, and the line that resumes works', async () => {
     const running = startKvup([...argv, '-o', 'json'], alive)
-    const { code, stdout, within } = await interrupted(running, 'SIGTERM', away.silent)
+    const { code, stdout, within } = await interrupted(running, 'SIGTERM', away['out of order'])
     expect(code).toBe(143)
     expect(within).toBeLessThan(2000)
-    expect(JSON.parse(stdout)).toMatchObject({
+    const document = JSON.parse(stdout) as { error: { remedy: string[] } }
+    expect(document).toMatchObject({
       kind: 'UpgradeReport',
       status: 'failed',
-      error: {
-        reason: 'interrupted',
-        remedy: expect.arrayContaining([expect.stringContaining('continues') as string]) as string[],
-      },
+      error: { reason: 'interrupted' },
     })
     expect(stdout).toMatch(overridden)
+    alive.faults.clear()
+    const [line = ''] = document.error.remedy.find((one) => one.includes('continues'))?.split(/ {3,}/u) ?? []
+    const resumed = await paste(line, alive)
+    expect(resumed).toMatchObject({ code: 0, stdout: expect.stringContaining('v1.8.4') as string })
   })
 })
 
@@ -85,12 +76,9 @@ test('trust M5, M8: a silent server: --timeout ends it in time, and it knows wha
   expect(stderr).toMatch(overridden)
 })
 
-test.each([
-  ['status', []],
-  ['status', ['-o', 'json']],
-])('trust M5: kvup %s %j of a silent server says that it was interrupted', async (command, more) => {
+test('trust M5: kvup status of a silent server says that it was interrupted', async () => {
   alive.faults.add(away.silent)
-  const running = startKvup([command, '-v', '7', ...more], alive)
+  const running = startKvup(['status', '-v', '7', '-o', 'json'], alive)
   await running.until(/^GET /mu)
   const began = performance.now()
   running.kill('SIGINT')
@@ -98,8 +86,7 @@ test.each([
   expect(code).toBe(130)
   expect(performance.now() - began).toBeLessThan(2000)
   expect(stderr).toContain('interrupted by SIGINT')
-  const documents = stdout === '' ? [] : [JSON.parse(stdout) as unknown]
-  expect(documents).toMatchObject(more.length > 0 ? [{ kind: 'Status', status: 'failed' }] : [])
+  expect(JSON.parse(stdout)).toMatchObject({ kind: 'Status', status: 'failed' })
 })
 
 test('trust M6: a login plug-in that hangs is named, and ends with kvup', async () => {

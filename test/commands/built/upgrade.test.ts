@@ -1,11 +1,7 @@
 // Whole upgrades over sockets, in the time of the wall: more than 3 s of processor time.
 import { readFileSync } from 'node:fs'
 import { afterEach, describe, expect, test } from 'vitest'
-import {
-  type KubeVirt,
-  KubeVirts,
-  VirtualMachineInstances,
-} from '../../../src/lib/kube/kinds/kubevirt-kinds.ts'
+import { type KubeVirt, KubeVirts } from '../../../src/lib/kube/kinds/kubevirt-kinds.ts'
 import { type DaemonSet, DaemonSets } from '../../../src/lib/kube/kinds/workload-kinds.ts'
 import { kvup, paste } from '../in-process.ts'
 import { type Alive, serveCluster } from './simulated.ts'
@@ -67,36 +63,6 @@ describe('the main job on a pipe', () => {
     expect(alive.writes().length).toBe(writes)
   })
 
-  test('a VM that is lost meanwhile: done, exit 9, and which one it was', async () => {
-    alive = await serveCluster({
-      version: 'v1.7.4',
-      operator: 'v1.8.4',
-      method: 'image-tag',
-      vms: 2,
-      methods,
-    })
-    const { store } = alive
-    let isLost = false
-    store.watch(KubeVirts, ({ object }) => {
-      if (isLost || (object as KubeVirt).spec?.imageTag !== 'v1.8.4') return
-      isLost = true
-      store.remove(VirtualMachineInstances, { name: 'web-1', namespace: 'demo' }, { now: true })
-    })
-    const ended = await kvup(['upgrade', ...run, '-o', 'json'], alive)
-    expect(ended.code).toBe(9)
-    expect(standing(alive)).toEqual(there)
-    expect(JSON.parse(ended.stdout)).toMatchObject({
-      outcome: 'done',
-      changes: [{ kind: 'VirtualMachine', namespace: 'demo', name: 'web-1', what: 'restarted', lost: true }],
-      error: {
-        code: 9,
-        reason: 'workloads-lost',
-        message: 'KubeVirt v1.8.4 is installed, but 1 VM lost its VMI: demo/web-1 (restarted)',
-      },
-    })
-    expect(ended.stderr).toContain('kubectl -n demo get events --field-selector involvedObject.name=web-1')
-  })
-
   test('by operator manifest: what it replaces is saved first', async () => {
     alive = await serveCluster({ version: 'v1.7.4', vms: 2, methods })
     const manifest = ['--manifest', alive.manifest('v1.8.4')]
@@ -110,19 +76,6 @@ describe('the main job on a pipe', () => {
     const second = await kvup(['upgrade', ...run, ...manifest], alive)
     expect(second).toMatchObject({ code: 0, stdout: expect.stringContaining('nothing to do') as string })
     expect(alive.writes().length).toBe(writes)
-  })
-
-  test('-o ndjson: every line is a document, events first, the report last', async () => {
-    alive = await serveCluster({ version: 'v1.7.4', operator: 'v1.8.4', method: 'image-tag' })
-    const { code, stdout, stderr } = await kvup(['upgrade', ...run, '-o', 'ndjson'], alive)
-    const documents = stdout
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line) as { kind: string })
-    expect(code).toBe(0)
-    expect(documents.at(-1)).toMatchObject({ kind: 'UpgradeReport', status: 'complete' })
-    expect(new Set(documents.slice(0, -1).map(({ kind }) => kind))).toEqual(new Set(['Event']))
-    expect(stderr).not.toMatch(/^\d\d:\d\d:\d\d /m)
   })
 
   test('a reader that goes away after the first line ends no upgrade', async () => {
@@ -144,48 +97,5 @@ describe('the main job on a pipe', () => {
       true,
     )
     expect(alive.writes()).toEqual([])
-  })
-})
-
-describe('an upgrade that cannot go on', () => {
-  test('manner 38: --timeout: exit 4, what stands in the way, the loan and the ways on', async () => {
-    alive = await serveCluster({
-      version: 'v1.8.4',
-      method: 'image-tag',
-      methods,
-      faults: { unpullable: ':v1\\.8\\.5$' },
-    })
-    const { code, stdout, stderr } = await kvup(
-      'upgrade --to v1.8.5 --method image-tag --yes --timeout 4s --accept release-unknown'.split(' '),
-      alive,
-    )
-    expect({ code, stdout }).toEqual({ code: 4, stdout: '' })
-    const [, end = ''] = stderr.split('error: ')
-    expect(end).toMatch(/^timed out after 4 s \(--timeout\) while installing CRDs and RBAC\n/)
-    expect(end).toMatch(/cannot pull quay\.io\/kubevirt\/virt-operator:v1\.8\.5/)
-    expect(end).toMatch(/paused \d+ s ago: automatic VM updates \(was LiveMigrate\); /)
-    expect(end).toMatch(/\nThen: kvup upgrade --to v1\.8\.5 .* +# continues, once the image can be pulled\n/)
-    expect(end).toMatch(/\nBack: kvup upgrade --to v1\.8\.4 +# goes back\n/)
-    expect(end).toMatch(/\nOr: kvup workloads resume-updates +# resumes automatic VM updates/)
-    const lines = end.split('\n').filter((line) => line.includes('kvup '))
-    expect(lines.filter((line) => line.includes('v1.8.4 '))).toHaveLength(1)
-    expect(standing(alive)).toMatchObject({ observed: 'v1.8.4', methods: [] })
-  })
-
-  test('somebody undoes the change: exit 3, and who it was', async () => {
-    alive = await serveCluster({ version: 'v1.7.4', operator: 'v1.8.4', method: 'image-tag' })
-    alive.faults.add({
-      is: 'reverts',
-      resource: 'kubevirts',
-      path: ['spec', 'imageTag'],
-      value: 'v1.7.4',
-      afterMs: 500,
-      by: 'argocd-controller',
-    })
-    const { code, stderr } = await kvup(['upgrade', ...run], alive)
-    expect({ code, stderr }).toEqual({
-      code: 3,
-      stderr: expect.stringContaining('argocd-controller') as string,
-    })
   })
 })
