@@ -38,6 +38,7 @@ import { runOlm } from './olm/olm.ts'
 import { runOpenShift } from './openshift/openshift.ts'
 import { components, runComponentOperator } from './hyperconverged/hyperconverged-components.ts'
 import { podNames } from './hyperconverged/hyperconverged-crd.ts'
+import { closeNode } from './virt-operator/operands.ts'
 import { runOperator } from './virt-operator/virt-operator.ts'
 import { runVirtController } from './virt-operator/virt-controller.ts'
 import {
@@ -307,6 +308,7 @@ const kubeVirtPrograms: Readonly<Record<string, KubeVirtProgram>> = {
   'virt-operator': (cx, pod, world) => endless(runOperator(cx, pod, world), cx.signal),
   'virt-operator-strategy-dumper': (cx, pod) => dumpStrategy(cx, pod),
   'virt-controller': (cx, pod) => endless(runVirtController(cx, pod), cx.signal),
+  'virt-handler': (cx, pod, { faults }) => endless(closeNode(cx, pod, faults), cx.signal),
 }
 
 /** By the label `name` of their pods. */

@@ -8,6 +8,8 @@ import {
   type Pod,
   Pods,
 } from '../../src/lib/kube/kinds/workload-kinds.ts'
+import { Nodes } from '../../src/lib/kube/kinds/core-kinds.ts'
+import { VirtualMachineInstances } from '../../src/lib/kube/kinds/kubevirt-kinds.ts'
 import type { SimulationFaults } from '../../src/simulator/simulated-cluster.ts'
 import { methodsOf } from '../../src/lib/vms/update-methods.ts'
 import type { UpgradeReport } from '../../src/lib/upgrade/upgrade-report.ts'
@@ -189,6 +191,24 @@ test.each([
     })
   },
 )
+
+test('nodes that take no VM for two minutes in each roll of virt-handler (seen in real rolls) are no fault: the run ends with 0, and the VMs follow', async () => {
+  await play({ ...byTag, workers: 3, vms: 2, faults: { nodesClosedFor: 2 * minute } }, async (stage) => {
+    const closed = new Set<string>()
+    const stop = stage.simulated.store.watch(Nodes, ({ object: { metadata } }) => {
+      if (metadata.labels?.['kubevirt.io/schedulable'] === 'false') closed.add(metadata.name)
+    })
+    const ended = await stage.upgrade('v1.8.4', { waitWorkloads: true })
+    stop()
+    expect(ended.code).toBe(0)
+    expect(closed.size).toBe(3)
+    expect(warningsOf(ended)).toEqual([])
+    const bad = ended.events.filter((e) => e.kind === 'step-waiting' && e.state.is === 'stalled')
+    expect(bad).toEqual([])
+    const labels = 'kubevirt.io/outdatedLauncherImage'
+    expect(stage.simulated.store.list(VirtualMachineInstances, { labels }).items).toEqual([])
+  })
+})
 
 test('killed while it is paused for a second time: the next run resumes them', async () => {
   await play({ ...byTag, vms: 2, faults: { noMigrationNames: true } }, async (stage) => {

@@ -13,11 +13,13 @@ import {
   DeploymentFailure,
   isAtLeast,
   type Operator,
+  type OperatorFaults,
   type Pass,
   versionOrder,
 } from './virt-operator-context.ts'
 import table from './release-objects.json' with { type: 'json' }
-import { foundIn, recordEvent, templateHash } from '../machinery/controller.ts'
+import { type ControllerContext, foundIn, recordEvent, templateHash } from '../machinery/controller.ts'
+import type { Faults } from '../machinery/machinery-faults.ts'
 import { isReady } from '../machinery/owned-pods.ts'
 
 /** `changed`: written in this pass. `rolling`: its pods are not through. */
@@ -312,4 +314,19 @@ function handlerDaemonSet(config: DeploymentConfig, extras: HandlerExtras): kube
   if (extras.migrationNames) podSpecOf(object).containers?.[0]?.args?.push(...migrationNames)
   const volumes = extras.oldVolume ? [{ name: oldCertificates, secret: { secretName: oldCertificates } }] : []
   return withStamps(object, config, { ...everywhere, volumes })
+}
+
+/** What a virt-handler does with its node under the fault `nodesClosedFor`. */
+export async function closeNode(cx: ControllerContext, { spec }: kube.Pod, faults: Faults<OperatorFaults>) {
+  const label = (value: string) =>
+    cx.writer.mergePatch(
+      kube.Nodes,
+      { name: spec?.nodeName ?? '' },
+      { metadata: { labels: { 'kubevirt.io/schedulable': value } } },
+    )
+  const ms = faults.on.nodesClosedFor
+  if (ms === undefined) return
+  await label('false')
+  await cx.clock.sleep(ms, cx.signal)
+  await label('true')
 }

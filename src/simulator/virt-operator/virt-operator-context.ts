@@ -43,6 +43,8 @@ export interface OperatorFaults extends MachineryFaults {
   moreHandlerRolls?: boolean | 'before done' | undefined
   /** The second roll never comes, as it was recorded with three workers (operator-v1.6.0-v1.7.0): the argument stays away. Switched off it comes. */
   noMigrationNames?: boolean | undefined
+  /** In each roll of virt-handler its node takes no VM (kubevirt.io/schedulable=false) for so many ms behind the new pod's start: up to two minutes on real nodes. */
+  nodesClosedFor?: number | undefined
   /** From this minor on the release has a Deployment that nobody has heard of, whose pods bear no label `kubevirt.io`. */
   unknownComponent?: { readonly name: string; readonly since: number } | undefined
 }
