@@ -58,10 +58,8 @@ function inList(list: readonly unknown[], at: string): Entry[] {
   return list.flatMap((element, index) => entriesOf(element, `${at}[${named ? names[index] : index}]`))
 }
 
-function nameOf(element: unknown): string | undefined {
-  if (typeof element !== 'object' || element === null || !('name' in element)) return undefined
-  return typeof element.name === 'string' ? element.name : undefined
-}
+const nameOf = (element: unknown): string | undefined =>
+  isRecord(element) && typeof element['name'] === 'string' ? element['name'] : undefined
 
 function below(at: string, key: string): string {
   if (/[./]/u.test(key)) return `${at}[${JSON.stringify(key)}]`
@@ -82,12 +80,10 @@ const withoutLogin = (text: string): string => text.replaceAll(logins, (_, schem
 const secretName = /token|passw|secret|credential|api_?key|private_?key/iu
 
 /** A variable of a container: `{ name: API_TOKEN, value: … }`. */
-function blanked(object: object): object {
-  const isSecret = 'name' in object && typeof object.name === 'string' && secretName.test(object.name)
-  return isSecret && 'value' in object && typeof object.value === 'string'
+const blanked = (object: object): object =>
+  'value' in object && typeof object.value === 'string' && secretName.test(nameOf(object) ?? '')
     ? { ...object, value: '…' }
     : object
-}
 
 /** `schema` of one version of a CustomResourceDefinition before and after, in words. */
 interface SchemaChange {

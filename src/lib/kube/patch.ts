@@ -2,17 +2,13 @@ import type { JsonOperation } from './cluster.ts'
 import { isRecord } from './object.ts'
 
 /** RFC 6902 as a server takes it: kvup itself never copies or moves. */
-type PatchOperation = JsonOperation | Transfer
-
-interface Transfer {
-  op: 'copy' | 'move'
-  from: string
-  path: string
-}
+type PatchOperation = JsonOperation | Transfer<'copy'> | Transfer<'move'>
+type Transfer<Op> = { op: Op; from: string; path: string }
 
 /** RFC 7386: `null` removes. The nulls inside of what is new go as well, in lists too, as the real server has it (lab, Workloads 12). */
 export function mergePatched(before: unknown, change: unknown): unknown {
-  if (!isRecord(change)) return withoutNullMembers(change)
+  if (Array.isArray(change)) return change.map((one) => mergePatched(undefined, one))
+  if (!isRecord(change)) return change
   const merged: Record<string, unknown> = isRecord(before) ? { ...before } : {}
   for (const key of Object.keys(change)) {
     const value = change[key]
@@ -21,15 +17,6 @@ export function mergePatched(before: unknown, change: unknown): unknown {
       setMember(merged, key, mergePatched(Object.hasOwn(merged, key) ? merged[key] : undefined, value))
   }
   return merged
-}
-
-function withoutNullMembers(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutNullMembers)
-  if (!isRecord(value)) return value
-  const kept: Record<string, unknown> = {}
-  for (const key of Object.keys(value))
-    if (value[key] !== null && value[key] !== undefined) setMember(kept, key, withoutNullMembers(value[key]))
-  return kept
 }
 
 /** A member of that name is what it says, and no prototype. */
@@ -60,23 +47,19 @@ interface Place {
 }
 
 function carriedOut(operation: PatchOperation, held: Held): boolean {
-  if (isTransfer(operation)) return transferred(operation, held)
+  if (operation.op === 'copy' || operation.op === 'move') {
+    const source = placeOf(held, operation.from)
+    const value = source && at(source.holder, source.key)
+    if (source === undefined || value === undefined || (operation.op === 'move' && !take(source)))
+      return false
+    const target = placeOf(held, operation.path)
+    return target !== undefined && put(target, value, true)
+  }
   const place = placeOf(held, operation.path)
   if (place === undefined) return false
   if (operation.op === 'remove') return take(place)
   if (operation.op === 'test') return same(at(place.holder, place.key), operation.value)
   return put(place, operation.value, operation.op === 'add')
-}
-
-const isTransfer = (operation: PatchOperation): operation is Transfer =>
-  operation.op === 'copy' || operation.op === 'move'
-
-function transferred({ op, from, path }: Transfer, held: Held): boolean {
-  const source = placeOf(held, from)
-  const value = source && at(source.holder, source.key)
-  if (source === undefined || value === undefined || (op === 'move' && !take(source))) return false
-  const place = placeOf(held, path)
-  return place !== undefined && put(place, value, true)
 }
 
 /** Undefined for what is no JSON pointer (RFC 6901), and where nothing is on its way. */

@@ -87,10 +87,7 @@ export function union(a: Fields, b: Fields): Fields {
 const appliers = new Set([
   'before-first-apply',
   'kubectl',
-  'kubectl-client-side-apply',
-  'kubectl-create',
-  'kubectl-last-applied',
-  'kubectl-replace',
+  ...['client-side-apply', 'create', 'last-applied', 'replace'].map((way) => `kubectl-${way}`),
 ])
 
 /** How the whole object got there: what these set and the manifest no longer has is to go, as kubectl does it. */

@@ -175,14 +175,11 @@ function fits(element: unknown, { '?': wanted }: { '?'?: Shape }): boolean {
 }
 
 /** Of these it is judged who wrote what, and how large the last-applied annotation is. */
-const judgedByManagers = new Set([
-  'KubeVirt',
-  'Deployment',
-  'DaemonSet',
-  'CustomResourceDefinition',
-  'ValidatingWebhookConfiguration',
-  'MutatingWebhookConfiguration',
-])
+const judgedByManagers = new Set(
+  'KubeVirt Deployment DaemonSet CustomResourceDefinition ValidatingWebhookConfiguration MutatingWebhookConfiguration'.split(
+    ' ',
+  ),
+)
 
 /** What is kept of an object: all that is judged by, and nothing that could be a secret. Undefined: nothing at all. */
 export function trimmed(object: KubeObject): KubeObject | undefined {

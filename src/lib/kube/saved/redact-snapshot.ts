@@ -3,14 +3,9 @@ import { isSecretName, hidden } from '../http/secret-text.ts'
 import { redactBody, redactUrl } from '../http/trace.ts'
 
 /** Rules of a cluster, which name verbs, kinds and components and nothing private. */
-const impersonal = new Set([
-  'CustomResourceDefinition',
-  'APIService',
-  'ClusterRole',
-  'ClusterRoleBinding',
-  'Role',
-  'RoleBinding',
-])
+const impersonal = new Set(
+  'CustomResourceDefinition APIService ClusterRole ClusterRoleBinding Role RoleBinding'.split(' '),
+)
 
 /**
  * The same objects with stand-ins for the names of namespaces, nodes, VMs, users and registries: the same name is the same stand-in
