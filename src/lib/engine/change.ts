@@ -64,7 +64,7 @@ export interface RunEnvironment extends Pick<
   prompt: Prompt
   /** Who the API server takes us for, asked once; undefined where it does not say. */
   user(): Promise<string | undefined>
-  world: Leaving['world']
+  world: Pick<World, 'commandLine'>
   warn(line: string): void
 }
 
@@ -364,11 +364,7 @@ export interface ResumeHint {
   told(end: EarlyEnd): Promise<unknown>
 }
 
-interface Leaving {
-  readonly world: Pick<World, 'commandLine'>
-  readonly signal: AbortSignal
-  readonly clock: Clock
-}
+type Leaving = Pick<RunEnvironment, 'world' | 'signal' | 'clock'>
 
 /** What the run gives. One that ends early throws what the hint makes of its error; `run` calls `began` before its first write. */
 export async function withResumeHint<T>(

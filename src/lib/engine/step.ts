@@ -82,13 +82,6 @@ export interface StepContext extends ReadContext {
   readonly signal: AbortSignal
 }
 
-export interface Risk {
-  /** How to undo it: a command, or `none`. */
-  undo: string
-  /** For how long it is harmless to stop right after this step. */
-  safeToLeave: string
-}
-
 export interface Step {
   /** Stable across releases: the key in the journal, the name in --until. */
   readonly id: string
@@ -100,7 +93,12 @@ export interface Step {
     atMost: number
   }
   readonly watches: readonly Watched[]
-  readonly risk: Risk
+  readonly risk: {
+    /** How to undo it: a command, or `none`. */
+    undo: string
+    /** For how long it is harmless to stop right after this step. */
+    safeToLeave: string
+  }
   /** Expected duration in ms: for plans, ETA and --deadline. */
   readonly estimate: number
   /**

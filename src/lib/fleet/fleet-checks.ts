@@ -14,18 +14,14 @@ export type FleetFinding = Pick<ReportedFinding, 'id' | 'level' | 'summary'>
 type Checked = Reported & { kubevirt: { version?: string }; next: readonly string[] }
 
 /** What `kvup check` says of one cluster, in one line. */
-export interface FleetCheckRow extends FleetPlace {
+export interface FleetCheckRow extends FleetPlace, Pick<FleetRow, 'version' | 'next' | 'error'> {
   state: FleetCheckState
-  version?: string
   blockers?: number
   warnings?: number
   notChecked?: number
   accepted?: number
   /** What was not accepted, the worst first; what is only good to know is left to `kvup check`. */
   findings: readonly FleetFinding[]
-  next?: string
-  /** Of one that could not be checked: as `kvup check` would have ended. */
-  error?: FleetRow['error']
 }
 
 const levels: readonly FleetFinding['level'][] = ['blocker', 'not-checked', 'warning']

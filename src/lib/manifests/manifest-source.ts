@@ -67,12 +67,8 @@ interface ManifestReading extends Network {
   readStdin(): Promise<string>
 }
 
-interface ManifestText {
-  text: string
-  /** Hexadecimal, of the bytes. */
-  sha256: string
-  origin: string
-}
+/** `sha256` is hexadecimal, of the bytes. */
+type ManifestText = Record<'text' | 'sha256' | 'origin', string>
 
 /**
  * The text behind a source. Throws `usage` for a file or URL that is not there, one that is too large, and a checksum that

@@ -24,10 +24,7 @@ interface GraphNode {
   channels: readonly string[]
 }
 
-interface ConditionalEdge {
-  to: string
-  risks: readonly string[]
-}
+type ConditionalEdge = Readonly<{ to: string; risks: readonly string[] }>
 
 /** Reads a graph in the format of the update service. Throws `usage` that names what is wrong with it. */
 export function parseUpdateGraph(text: string, origin: string): UpdateGraph {
@@ -105,28 +102,16 @@ export function fetchesGraph(minor = '4.20', file = 'graph.json'): string {
   return `curl -fo ${shellWord(file)} 'https://api.openshift.com/api/upgrades_info/graph?channel=${channel}&arch=amd64'     fetches the graph of OpenShift on amd64`
 }
 
-interface GraphPath {
-  is: 'path'
-  releases: readonly string[]
-  /** Newer releases than the chosen ones that have no way to the target (ocp 5.1). */
-  deadEnds: readonly string[]
-}
-
-interface NoGraphPath {
-  is: 'none'
-  farthest: string
-  why: string
-}
+/** `deadEnds`: newer releases than the chosen ones that have no way to the target (ocp 5.1). */
+type GraphPath =
+  | { is: 'path'; releases: readonly string[]; deadEnds: readonly string[] }
+  | { is: 'none'; farthest: string; why: string }
 
 /**
  * The releases to go through: of each minor the newest that still leads on, for the newest of all may have no edge into the next. Where no
  * release of the next minor can be reached from here, a newer patch of this one comes first. Recommended edges only. Pure.
  */
-export function pathThrough(
-  graph: UpdateGraph,
-  from: string,
-  minors: readonly string[],
-): GraphPath | NoGraphPath {
+export function pathThrough(graph: UpdateGraph, from: string, minors: readonly string[]): GraphPath {
   if (!graph.nodes.has(from))
     return { is: 'none', farthest: from, why: `${graph.origin} does not know ${from}` }
   const releases = shortest(graph, from, minors)
