@@ -119,17 +119,13 @@ export function reachedIn(
   catalog: CatalogPackage,
   { from, channel }: Omit<Journey, 'to'>,
 ): readonly CatalogHop[] {
-  const path = pathTo(catalog, { from, channel, to: nowhere })
+  // No version is called so.
+  const path = pathTo(catalog, { from, channel, to: '' })
   return path.is === 'none' ? path.reaches : []
 }
 
-const nowhere = ''
 
-interface Reached {
-  csv: string
-  at: Installed
-  path: readonly CatalogHop[]
-}
+type Reached = { csv: string; at: Installed; path: readonly CatalogHop[] }
 
 function hopsFrom(
   at: Installed,
