@@ -12,12 +12,12 @@ interface Filling {
 export const filled = <T>(data: unknown, filling: Filling): T => fill(data, filling) as T
 
 function fill(data: unknown, filling: Filling): unknown {
-  if (typeof data === 'string')
-    return data.replaceAll(/\{\{(.+?)\}\}/gu, (_, name: string) => filling.word(name))
+  const words = (text: string) => text.replaceAll(/\{\{(.+?)\}\}/gu, (_, name: string) => filling.word(name))
+  if (typeof data === 'string') return words(data)
   if (Array.isArray(data)) return data.filter((one) => isThere(one, filling)).map((one) => fill(one, filling))
   if (!isRecord(data)) return data
   const { since: _, until: _until, ...rest } = data
-  return Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, fill(value, filling)]))
+  return Object.fromEntries(Object.entries(rest).map(([key, value]) => [words(key), fill(value, filling)]))
 }
 
 function isThere(item: unknown, { isAtLeast = () => true }: Filling): boolean {

@@ -27,12 +27,8 @@ import type { OlmFaults } from './olm/olm-context.ts'
 import type { OpenShiftFaults } from './openshift/platform-context.ts'
 import type { OperatorFaults } from './virt-operator/virt-operator-context.ts'
 import type { Scenario } from './scenarios.ts'
-import {
-  runConversion,
-  runHyperConverged,
-  runHyperConvergedOperator,
-  serveHyperConvergedWebhook,
-} from './hyperconverged/hco-operator.ts'
+import { runHyperConverged, runHyperConvergedOperator } from './hyperconverged/hco-operator.ts'
+import { runConversion, serveHyperConvergedWebhook } from './hyperconverged/hco-webhook.ts'
 import { unpackProgram } from './olm/bundle-unpacker.ts'
 import { runOlm } from './olm/olm.ts'
 import { runOpenShift } from './openshift/openshift.ts'

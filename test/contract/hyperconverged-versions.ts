@@ -92,6 +92,15 @@ export function hyperConvergedPromises(
     expect(await read(ref)).toEqual(['LiveMigrate'])
   })
 
+  test('a field that the CRD does not have is dropped, at the top and further down', async () => {
+    const { cluster, kind, create, below } = await at()
+    const unknown = { noSuchField: { a: 1 } }
+    const ref = await create({ ...below({ workloadUpdateMethods: [], ...unknown }), ...unknown })
+    const found = await cluster.reader.get(kind, ref)
+    expect(found.is).toBe('object')
+    expect(JSON.stringify(found)).not.toContain('noSuchField')
+  })
+
   if (other === undefined) return
   test('a label through the version that is not stored loses [], where nobody converts', async () => {
     const { cluster, create, read, below } = await at()

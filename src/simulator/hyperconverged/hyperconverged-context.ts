@@ -1,7 +1,9 @@
 import * as kube from '../kinds.ts'
 import { type ControllerContext, foundIn, seconds } from '../machinery/controller.ts'
 import type { Faults } from '../machinery/machinery-faults.ts'
+import { filled } from '../placeholders.ts'
 import type { Condition } from '../../lib/kube/object.ts'
+import data from './hyperconverged.json' with { type: 'json' }
 
 /** What a process of a bundle's operators knows of itself, by its environment. */
 interface OperatorSelf {
@@ -16,18 +18,6 @@ interface OperatorSelf {
   condition: string | undefined
 }
 
-function operatorSelf({ metadata, spec }: kube.Pod): OperatorSelf {
-  const [container] = spec?.containers ?? []
-  const env = new Map((container?.env ?? []).map(({ name, value }) => [name, value]))
-  return {
-    name: metadata.name,
-    namespace: metadata.namespace ?? '',
-    version: env.get('HCO_KV_IO_VERSION') ?? '0.0.0',
-    kubevirt: env.get('KUBEVIRT_VERSION') ?? '',
-    condition: env.get('OPERATOR_CONDITION_NAME'),
-  }
-}
-
 /** One of the operators that a bundle of HyperConverged installs, at work. */
 export interface Self extends ControllerContext {
   readonly self: OperatorSelf
@@ -36,49 +26,44 @@ export interface Self extends ControllerContext {
 
 export function selfContext(
   cx: ControllerContext,
-  pod: kube.Pod,
+  { metadata, spec }: kube.Pod,
   faults: Faults<HyperConvergedFaults>,
 ): Self {
-  return { ...cx, self: operatorSelf(pod), faults }
+  const env = new Map((spec?.containers?.[0]?.env ?? []).map(({ name, value }) => [name, value]))
+  const self = {
+    name: metadata.name,
+    namespace: metadata.namespace ?? '',
+    version: env.get('HCO_KV_IO_VERSION') ?? '0.0.0',
+    kubevirt: env.get('KUBEVIRT_VERSION') ?? '',
+    condition: env.get('OPERATOR_CONDITION_NAME'),
+  }
+  return { ...cx, self, faults }
 }
 
-/** How often what has no event of its own (a fault, a time) is looked at, in ms. */
-export const pollEvery = 10_000
+type Words = Readonly<Record<string, string>>
 
-type Said = Pick<Condition, 'status' | 'reason' | 'message'>
+/** A part of hyperconverged.json with these words in it. */
+export const hyperConvergedData = <T>(template: unknown, words: Words): T =>
+  filled(template, { word: (name) => words[name] ?? '' })
 
-/** What the operator says to OLM of its being replaced (ocp 1.8). */
-export const upgradeable = {
-  starting: {
-    status: 'False',
-    reason: 'Initializing',
-    message: 'The hyperConverged cluster operator is starting up',
-  },
-  yes: { status: 'True', reason: 'Upgradeable', message: '' },
-  upgradingTo: (version: string): Said => ({
-    status: 'False',
-    reason: 'AlreadyPerformingUpgrade',
-    message: `upgrading the hyperConverged cluster operator to version ${version}`,
-  }),
-} as const
+/** Conditions of hyperconverged.json; when they changed last is for who writes them to say. */
+export const stated = (name: keyof typeof data.conditions, words: Words = {}): Condition[] =>
+  hyperConvergedData(data.conditions[name], words)
 
-/** Writes it into its OperatorCondition; nothing where that says so already, is not there yet, or OLM does not run it. */
-export async function sayUpgradeable(cx: Self, said: Said): Promise<void> {
+/** Writes into its OperatorCondition what the operator says to OLM of its being replaced (ocp 1.8); nothing where that says so already, is not there yet, or OLM does not run it. */
+export async function sayUpgradeable(cx: Self, [said]: readonly Condition[]): Promise<void> {
   const { condition: name, namespace } = cx.self
-  if (name === undefined) return
+  if (name === undefined || said === undefined) return
   const found = foundIn(await cx.reader.get(kube.OperatorConditions, { name, namespace }))
-  if (found === undefined) return
-  const before = found.spec?.conditions ?? []
-  const last = before.find(({ type }) => type === 'Upgradeable')
-  if (last && says(last, said)) return
+  const before = found?.spec?.conditions ?? []
+  const last = before.find(({ type }) => type === said.type)
+  const isSaid = last?.status === said.status && last.reason === said.reason && last.message === said.message
+  if (found === undefined || isSaid) return
   const since = last?.status === said.status ? last.lastTransitionTime : undefined
-  const next: Condition = { type: 'Upgradeable', ...said, lastTransitionTime: since ?? seconds(cx) }
-  const conditions = [...before.filter(({ type }) => type !== 'Upgradeable'), next]
+  const next: Condition = { ...said, lastTransitionTime: since ?? seconds(cx) }
+  const conditions = [...before.filter(({ type }) => type !== said.type), next]
   await cx.writer.mergePatch(kube.OperatorConditions, { name, namespace }, { spec: { conditions } })
 }
-
-const says = (last: Condition, { status, reason, message }: Said): boolean =>
-  last.status === status && last.reason === reason && last.message === message
 
 /** What goes wrong with HyperConverged: its operator, its webhook, and the components beside KubeVirt. Plain data. */
 export interface HyperConvergedFaults {
@@ -95,10 +80,8 @@ export interface HyperConvergedFaults {
 }
 
 interface ComponentFault {
-  readonly component: ComponentKind
+  readonly component: 'CDI' | 'NetworkAddonsConfig' | 'SSP'
   readonly is: 'progressing' | 'degraded' | 'unavailable' | 'not-upgradeable'
   /** In its words. */
   readonly message: string
 }
-
-export type ComponentKind = 'CDI' | 'NetworkAddonsConfig' | 'SSP'

@@ -3,6 +3,7 @@ import { atVersion, type KubeObject } from '../../lib/kube/object.ts'
 import { at, copy, isJson, type Json } from '../api/json.ts'
 import { custom, type SimKind, versionOf } from '../api/kinds/sim-kind.ts'
 import { byPriority, definitionOf } from '../api/kinds/custom-kinds.ts'
+import table from './hyperconverged-crds.json' with { type: 'json' }
 
 /** Names that HyperConverged gives (ocp 1.1, 1.6). */
 export const names = {
@@ -19,48 +20,57 @@ export const podNames = {
 
 /** Releases of HyperConverged by how they keep their CR (hco 2): one version, v1 served as well, v1 stored. */
 export interface HyperConvergedShape {
-  stored: 'v1beta1' | 'v1'
-  served: readonly ('v1beta1' | 'v1')[]
+  stored: Version
+  served: readonly Version[]
   /** `None` is what the CRD file brings; hco-webhook puts the other in (hco 8). */
   conversion: 'None' | 'Webhook'
 }
 
-const strategy: Json = {
-  batchEvictionInterval: '1m0s',
-  batchEvictionSize: 10,
-  workloadUpdateMethods: ['LiveMigrate'],
-}
-const migrations: Json = {
-  allowAutoConverge: false,
-  allowPostCopy: false,
-  completionTimeoutPerGiB: 150,
-  parallelMigrationsPerCluster: 5,
-  parallelOutboundMigrationsPerNode: 2,
-  progressTimeout: 150,
-}
-const defaults: Json = { workloadUpdateStrategy: strategy, liveMigrationConfig: migrations }
+type Version = 'v1beta1' | 'v1'
 
-/** What v1beta1 has at the top of the spec and v1 below `virtualization`. */
-const moved = ['workloadUpdateStrategy', 'liveMigrationConfig', 'evictionStrategy']
-const onlyV1 = ['virtualization', 'deployment', 'security']
+/** Names of fields apart by blanks; of those with fields of their own a member. */
+type Fields = string | { readonly [name: string]: Fields }
+
+interface Schema {
+  readonly fields: Fields
+  /** Of stanzas at the top of the spec of v1beta1, below `virtualization` in v1. */
+  readonly defaults: Json
+}
+
+const crds: Readonly<Record<string, Partial<Record<Version, Schema>>>> = table
+
+function schemasOf({ stored, served }: HyperConvergedShape): Partial<Record<Version, Schema>> {
+  const how = served.length === 1 ? 'v1beta1 alone' : `${stored} stored`
+  return crds[how] ?? {}
+}
 
 /**
  * Reads and writes as the real API server does with the real CRDs (hco 11): what is written is defaulted by the version
- * that it is written in, and null is as good as absent; without conversion the fields of the other version are pruned.
+ * that it is written in, and null is as good as absent; what that version does not know is pruned, without conversion the fields of the other one too.
  */
-function versioningOf({ stored, conversion }: HyperConvergedShape): NonNullable<SimKind['versioning']> {
-  const convert = (object: KubeObject, apiVersion: string): KubeObject => {
+function versioningOf(shape: HyperConvergedShape): NonNullable<SimKind['versioning']> {
+  const schemas = schemasOf(shape)
+  const schemaOf = ({ apiVersion }: KubeObject) => schemas[known(versionOf(apiVersion))]
+  const prune = (object: Specified): Specified => {
+    const { fields } = schemaOf(object) ?? {}
+    return fields === undefined ? object : { ...object, spec: pruned(object.spec ?? {}, fields) as Json }
+  }
+  const fill = (object: Specified): Specified => {
+    const { defaults = {} } = schemaOf(object) ?? {}
+    const isBelow = versionOf(object.apiVersion) === 'v1'
+    return { ...object, spec: filled(object.spec ?? {}, isBelow ? { virtualization: defaults } : defaults) }
+  }
+  const convert = (object: Specified, apiVersion: string): Specified => {
     if (versionOf(object.apiVersion) === versionOf(apiVersion)) return object
-    const changed = copy({ ...object, apiVersion }) as Specified
-    if (conversion === 'Webhook') changed.spec = movedTo(versionOf(apiVersion), changed.spec ?? {})
-    return pruned(changed)
+    const { spec = {} } = copy(object)
+    const isConverted = shape.conversion === 'Webhook'
+    const moved = isConverted ? movedTo(versionOf(apiVersion), spec, schemas.v1?.fields ?? {}) : spec
+    return prune({ ...object, apiVersion, spec: moved })
   }
   return {
     read: convert,
-    accept(given, apiVersion) {
-      const asked = defaulted(pruned(copy({ ...given, apiVersion })))
-      return defaulted(convert(asked, `hco.kubevirt.io/${stored}`))
-    },
+    accept: (given, apiVersion) =>
+      fill(convert(fill(prune(copy({ ...given, apiVersion }))), `hco.kubevirt.io/${shape.stored}`)),
   }
 }
 
@@ -72,41 +82,46 @@ export function shapeOf({ spec = {} }: kube.CustomResourceDefinition): HyperConv
   return { stored, served, conversion: conversion?.strategy === 'Webhook' ? 'Webhook' : 'None' }
 }
 
-const known = (name: string): 'v1' | 'v1beta1' => (name === 'v1' ? 'v1' : 'v1beta1')
+const known = (version: string): Version => (version === 'v1' ? 'v1' : 'v1beta1')
 
 type Specified = KubeObject & { spec?: Json }
 
-function pruned(object: Specified): Specified {
-  const unknown = versionOf(object.apiVersion) === 'v1' ? moved : onlyV1
-  const fields = Object.entries(object.spec ?? {}).filter(([name]) => !unknown.includes(name))
-  return { ...object, spec: Object.fromEntries(fields) }
+/** Those without fields of their own, and those with. */
+function membersOf(fields: Fields): readonly string[] {
+  if (typeof fields === 'string') return fields.split(' ')
+  return [...Object.keys(fields), ...membersOf(fields[''] ?? '')]
 }
 
-function defaulted(object: Specified): Specified {
-  const { spec = {} } = object
-  if (versionOf(object.apiVersion) === 'v1beta1') return { ...object, spec: filled(spec, defaults) }
-  const virtualization = isJson(spec['virtualization']) ? spec['virtualization'] : {}
-  return { ...object, spec: { ...spec, virtualization: filled(virtualization, defaults) } }
+/** Without what nobody knows. What is no object where one belongs stays as it is. */
+function pruned(value: unknown, fields: Fields | undefined): unknown {
+  if (!isJson(value) || fields === undefined) return value
+  const members = Object.entries(value).filter(([name]) => membersOf(fields).includes(name))
+  const below = typeof fields === 'string' ? {} : fields
+  return Object.fromEntries(members.map(([name, one]) => [name, pruned(one, below[name])]))
 }
 
 /** Fields with a default take no null. */
 function filled(object: Json, from: Json): Json {
   const result = { ...object }
   for (const [name, value] of Object.entries(from)) {
-    const given = result[name]
-    if (isJson(value) && isJson(given)) result[name] = filled(given, value)
-    else if (given === undefined || given === null) result[name] = copy(value)
+    const given = result[name] ?? (isJson(value) ? {} : copy(value))
+    result[name] = isJson(value) && isJson(given) ? filled(given, value) : given
   }
   return result
 }
 
-function movedTo(version: string, spec: Json): Json {
-  const { virtualization, ...top } = spec
-  const below = isJson(virtualization) ? virtualization : {}
-  if (version === 'v1beta1') return { ...top, ...below }
-  const rest = Object.entries(top).filter(([name]) => !moved.includes(name))
-  const taken = Object.entries(top).filter(([name]) => moved.includes(name))
-  return { ...Object.fromEntries(rest), virtualization: { ...below, ...Object.fromEntries(taken) } }
+/** What v1beta1 has at the top of the spec v1 has in groups, under the same name. */
+function movedTo(version: string, spec: Json, v1: Fields): Json {
+  const groups = Object.entries(typeof v1 === 'string' ? {} : v1)
+  const result: Json = {}
+  for (const [name, value] of Object.entries(spec)) {
+    const [group] = groups.find(([, fields]) => membersOf(fields).includes(name)) ?? ['']
+    if (version === 'v1beta1' && isJson(value) && groups.some(([one]) => one === name))
+      Object.assign(result, value)
+    else if (version === 'v1' && group !== '') result[group] = { ...jsonOf(result[group]), [name]: value }
+    else result[name] = value
+  }
+  return result
 }
 
 const name = names.hyperconverged
@@ -125,53 +140,46 @@ export const hyperConvergedKind = (shape: HyperConvergedShape): SimKind =>
 /** The one object, as stored. What the strategy does not say the server defaults. */
 export function hyperConvergedObject(
   shape: HyperConvergedShape,
-  { namespace, strategy: chosen }: { namespace: string; strategy: object },
+  { namespace, strategy: workloadUpdateStrategy }: { namespace: string; strategy: object },
 ): KubeObject {
-  const apiVersion = `hco.kubevirt.io/${shape.stored}`
-  const given = { workloadUpdateStrategy: chosen }
-  const hyperconverged: KubeObject & { spec: object } = {
-    apiVersion,
-    kind: kube.HyperConvergeds.kind,
-    metadata: { name, namespace, uid },
-    spec: shape.stored === 'v1' ? { virtualization: given } : given,
-  }
+  const { apiVersion, kind } = atVersion(kube.HyperConvergeds, shape.stored)
+  const spec =
+    shape.stored === 'v1' ? { virtualization: { workloadUpdateStrategy } } : { workloadUpdateStrategy }
+  const hyperconverged: Specified = { apiVersion, kind, metadata: { name, namespace, uid }, spec }
   return versioningOf(shape).accept(hyperconverged, apiVersion)
 }
 
-/** As its operator marks what it base. */
+/** What a HyperConverged makes points at it. */
+export function ownerReference({ apiVersion, kind, metadata }: KubeObject) {
+  const owner = { apiVersion, kind, name: metadata.name, uid: metadata.uid ?? '' }
+  return { ...owner, controller: true, blockOwnerDeletion: true }
+}
+
+export const managedLabel = { 'app.kubernetes.io/managed-by': 'hco-operator' }
+
+/** As its operator marks what it made. */
 export function ownedByHyperConverged(
   kubevirt: kube.KubeVirt,
   { stored }: HyperConvergedShape,
 ): kube.KubeVirt {
-  const apiVersion = `hco.kubevirt.io/${stored}`
-  const owner = {
-    apiVersion,
-    kind: kube.HyperConvergeds.kind,
-    name,
-    uid,
-    controller: true,
-    blockOwnerDeletion: true,
-  }
-  const labels = { ...kubevirt.metadata.labels, 'app.kubernetes.io/managed-by': 'hco-operator' }
-  return {
-    ...kubevirt,
-    metadata: { ...kubevirt.metadata, name: names.kubevirt, labels, ownerReferences: [owner] },
-  }
+  const { apiVersion, kind } = atVersion(kube.HyperConvergeds, stored)
+  const ownerReferences = [ownerReference({ apiVersion, kind, metadata: { name, uid } })]
+  const labels = { ...kubevirt.metadata.labels, ...managedLabel }
+  const metadata = { ...kubevirt.metadata, name: names.kubevirt, labels, ownerReferences }
+  return { ...kubevirt, metadata }
 }
 
 /** The CRD of HyperConverged, as a release keeps it. */
-export function hyperConvergedDefinition({
+export const hyperConvergedDefinition = ({
   stored,
   served,
   conversion,
-}: HyperConvergedShape): kube.CustomResourceDefinition {
-  const kind = atVersion(kube.HyperConvergeds, stored)
-  return definitionOf(kind, {
+}: HyperConvergedShape): kube.CustomResourceDefinition =>
+  definitionOf(atVersion(kube.HyperConvergeds, stored), {
     versions: served,
     names: { listKind: 'HyperConvergedList', shortNames },
     conversion,
   })
-}
 
 /** What a HyperConverged says of VMs, wherever its version has it (hco 2). */
 export const virtualizationOf = ({ apiVersion, spec = {} }: kube.HyperConverged): Json =>
@@ -184,9 +192,9 @@ export function passedOn(hyperconverged: kube.HyperConverged): {
 } {
   const from = virtualizationOf(hyperconverged)
   const { workloadUpdateMethods, ...batches } = jsonOf(from['workloadUpdateStrategy'])
-  const empty = !Array.isArray(workloadUpdateMethods) || workloadUpdateMethods.length === 0
+  const isEmpty = !Array.isArray(workloadUpdateMethods) || workloadUpdateMethods.length === 0
   return {
-    workloadUpdateStrategy: { ...batches, ...(empty ? {} : { workloadUpdateMethods }) },
+    workloadUpdateStrategy: { ...batches, ...(!isEmpty && { workloadUpdateMethods }) },
     migrations: jsonOf(from['liveMigrationConfig']),
   }
 }
@@ -200,8 +208,11 @@ const jsonOf = (value: unknown): Json => (isJson(value) ? value : {})
 export function patchedForUpgrade(spec: Json, from: string, to: string): Json {
   if (upstreamMinor(to) < 19 || upstreamMinor(from) >= 19) return spec
   const below = isJson(spec['virtualization']) ? ['virtualization'] : []
-  const path = [...below, 'liveMigrationConfig', 'completionTimeoutPerGiB']
-  return at(spec, ...path) === 150 ? withValue(spec, path, 20) : spec
+  const isDefault = at(spec, ...below, 'liveMigrationConfig', 'completionTimeoutPerGiB') === 150
+  if (!isDefault) return spec
+  const result = copy(spec)
+  Object.assign(at(result, ...below, 'liveMigrationConfig') ?? {}, { completionTimeoutPerGiB: 20 })
+  return result
 }
 
 /** OpenShift's 4.y is upstream's 1.(y-4); 5.0 follows 4.23. */
@@ -209,12 +220,4 @@ export function upstreamMinor(version: string): number {
   const [major = 0, minor = 0] = version.split('.').map(Number)
   if (major >= 5) return 20 + minor
   return major === 4 ? minor - 4 : minor
-}
-
-function withValue(object: Json, [first = '', ...rest]: readonly string[], value: unknown): Json {
-  const inner = object[first]
-  return {
-    ...object,
-    [first]: rest.length === 0 ? value : withValue(isJson(inner) ? inner : {}, rest, value),
-  }
 }

@@ -1,7 +1,7 @@
 import type { Condition, Kind, KubeObject } from '../../lib/kube/object.ts'
 import type { HyperConverged } from '../../lib/kube/kinds/operator-kinds.ts'
-import { claim, sameStatus, seconds } from '../machinery/controller.ts'
-import type { Self } from './hyperconverged-context.ts'
+import { mergeStatus, seconds } from '../machinery/controller.ts'
+import { type Self, stated } from './hyperconverged-context.ts'
 
 interface Said {
   readonly conditions: readonly Condition[]
@@ -18,101 +18,49 @@ export async function report(
   hyperconverged: HyperConverged,
   { conditions, upgrading, version, objects, ...more }: Said,
 ): Promise<void> {
-  const { metadata, status: before = {} } = hyperconverged
+  const { metadata, status } = hyperconverged
   const generation = metadata.generation ?? 1
-  const all = [...conditions, ...taintedCondition(hyperconverged)]
-  const status: NonNullable<HyperConverged['status']> = {
+  const isTainted = annotations.some((annotation) => patchIn(hyperconverged, annotation).length > 0)
+  const all = [...conditions, ...(isTainted ? stated('tainted') : [])]
+  await mergeStatus(cx, kind, hyperconverged, {
     ...more,
-    conditions: dated(all, before.conditions ?? [], { now: seconds(cx), generation }),
+    conditions: dated(all, status?.conditions ?? [], { now: seconds(cx), generation }),
     observedGeneration: generation,
     systemHealthStatus: healthOf(conditions, upgrading),
-    ...(version === undefined ? {} : { versions: [{ name: 'operator', version }] }),
-    ...(objects === undefined ? {} : { relatedObjects: objects.map(reference) }),
-  }
-  if (sameStatus(before, status)) return
-  const { name, namespace } = metadata
-  await cx.writer.mergePatch(kind, { name, namespace }, { status }, 'status')
+    ...(version !== undefined && { versions: [{ name: 'operator', version }] }),
+    ...(objects && { relatedObjects: objects.map(reference) }),
+  })
 }
 
 function reference({ apiVersion, kind, metadata }: KubeObject) {
   const { name, namespace } = metadata
-  return { apiVersion, kind, name, ...(namespace === undefined ? {} : { namespace }) }
-}
-
-/** The conditions of a HyperConverged: types in the order in which they are written (ocp 1.5). */
-const types = ['ReconcileComplete', 'Available', 'Progressing', 'Degraded', 'Upgradeable'] as const
-type Type = (typeof types)[number]
-
-const completed = { reason: 'ReconcileCompleted', message: 'Reconcile completed successfully' }
-const init = { reason: 'Init', message: 'Initializing HyperConverged cluster' }
-const first: Record<Type, Condition['status']> = {
-  ReconcileComplete: 'Unknown',
-  Available: 'False',
-  Progressing: 'True',
-  Degraded: 'False',
-  Upgradeable: 'Unknown',
+  return { apiVersion, kind, name, ...(namespace !== undefined && { namespace }) }
 }
 
 /** What a new one is told. */
-export const initialConditions: readonly Condition[] = types.map((type) => ({
-  type,
-  status: first[type],
-  ...init,
-}))
+export const initialConditions: readonly Condition[] = stated('initial')
 
 /** A pass that failed: of all but that nothing is known. */
-export const failedConditions = (why: string): Condition[] =>
-  types.map((type) =>
-    type === 'ReconcileComplete'
-      ? { type, status: 'False', reason: 'ReconcileFailed', message: `Error while reconciling: ${why}` }
-      : { type, status: 'Unknown', reason: 'StatusUnknown', message: 'Unknown Status' },
-  )
+export const failedConditions = (why: string): Condition[] => stated('failed', { why })
 
 /** From the trouble of its components. `upgradingTo`: in upgrade mode, which says nothing of Upgradeable. */
 export function aggregated(trouble: Trouble, upgradingTo: string | undefined): Condition[] {
-  const said = new Map(trouble)
-  const unlessSaid = (condition: Condition): unknown =>
-    said.has(condition.type) || said.set(condition.type, condition)
-  said.set('ReconcileComplete', { type: 'ReconcileComplete', status: 'True', ...completed })
-  for (const condition of consequences(trouble)) unlessSaid(condition)
-  for (const [type, status] of good) unlessSaid({ type, status, ...completed })
-  if (upgradingTo !== undefined) {
-    const message = `HCO is now upgrading to version ${upgradingTo}`
-    said.set('Progressing', { type: 'Progressing', status: 'True', reason: 'HCOUpgrading', message })
-  }
-  return types.flatMap((type) => said.get(type) ?? [])
+  // What follows for Upgradeable and Available where a component did not say it itself.
+  const follows = ['Degraded', 'Progressing'].find((type) => trouble.has(type))
+  const said = [
+    ...stated('settled'),
+    ...(follows === undefined ? [] : stated(follows === 'Degraded' ? 'degraded' : 'progressing')),
+    ...trouble.values(),
+    ...(upgradingTo === undefined ? [] : stated('upgrading', { version: upgradingTo })),
+  ]
+  return [...new Map(said.map((condition) => [condition.type, condition])).values()]
 }
-
-const good = [
-  ['Degraded', 'False'],
-  ['Progressing', 'False'],
-  ['Upgradeable', 'True'],
-  ['Available', 'True'],
-] as const
-
-/** What follows for Upgradeable and Available where a component is degraded or progressing and did not say it itself. */
-function consequences(trouble: Trouble): Condition[] {
-  if (trouble.has('Degraded')) {
-    return [
-      { type: 'Upgradeable', status: 'False', ...degraded('Upgradeable') },
-      { type: 'Available', status: 'False', ...degraded('available') },
-    ]
-  }
-  if (!trouble.has('Progressing')) return []
-  const message = 'HCO is not Upgradeable due to progressing components'
-  return [{ type: 'Upgradeable', status: 'False', reason: 'HCOProgressing', message }]
-}
-
-const degraded = (what: string) => ({
-  reason: 'HCODegraded',
-  message: `HCO is not ${what} due to degraded components`,
-})
 
 type Health = 'healthy' | 'warning' | 'error'
 
 /** systemHealthStatus: in upgrade mode only Degraded is an error, and neither being unavailable nor progressing counts (ocp 1.5). */
 export function healthOf(conditions: readonly Condition[], upgrading: boolean): Health {
-  const is = (type: Type, status: Condition['status']) =>
+  const is = (type: string, status: Condition['status']) =>
     conditions.some((c) => c.type === type && c.status === status)
   if (is('Degraded', 'True')) return 'error'
   if (upgrading) return 'healthy'
@@ -123,17 +71,16 @@ export function healthOf(conditions: readonly Condition[], upgrading: boolean): 
 type OwnCondition = Condition & { observedGeneration?: number }
 
 /** Their times are kept where the status is the same; others that are there go. */
-export function dated(
+export const dated = (
   wanted: readonly Condition[],
   before: readonly OwnCondition[],
   { now, generation }: { now: string; generation: number },
-): OwnCondition[] {
-  return wanted.map((condition) => {
+): OwnCondition[] =>
+  wanted.map((condition) => {
     const last = before.find(({ type }) => type === condition.type)
     const since = last?.status === condition.status ? last.lastTransitionTime : undefined
     return { ...condition, observedGeneration: generation, lastTransitionTime: since ?? now }
   })
-}
 
 /** A component and what it says of itself. */
 export interface Told {
@@ -145,38 +92,31 @@ export interface Told {
 /** What is true of HyperConverged because of its components; only what is not as it should be. Type → condition. */
 type Trouble = ReadonlyMap<string, Condition>
 
+/** What a component may say of itself that is trouble; progress comes before what it says of Upgradeable itself. */
+const troubles = [
+  'componentDegraded',
+  'componentUnavailable',
+  'componentProgressing',
+  'componentNotUpgradeable',
+] as const
+
 /** One survives of each type: that of the component which comes last (ocp 1.5). */
 export function troubleOf(all: readonly Told[]): Trouble {
   const trouble = new Map<string, Condition>()
-  for (const told of all) tell(trouble, told)
-  return trouble
-}
-
-/** What a component may say of itself that is trouble, and how that is called; progress comes before what it says of Upgradeable itself. */
-const kindsOfTrouble = [
-  ['Degraded', 'True', 'Degraded', 'degraded'],
-  ['Available', 'False', 'NotAvailable', 'not available'],
-  ['Progressing', 'True', 'Progressing', 'progressing'],
-  ['Upgradeable', 'False', 'NotUpgradeable', 'not upgradeable'],
-] as const
-
-function tell(trouble: Map<string, Condition>, { component, conditions }: Told): void {
-  if (conditions.length === 0) return tellOfNone(trouble, component)
-  for (const [type, status, suffix, words] of kindsOfTrouble) {
-    const said = conditions.find((c) => c.type === type && c.status === status)
-    if (!said) continue
-    const because = [`${component}${suffix}`, `${component} is ${words}: ${said.message ?? ''}`] as const
-    trouble.set(type, claim(type, status, ...because))
-    if (type === 'Progressing' && !trouble.has('Upgradeable'))
-      trouble.set('Upgradeable', claim('Upgradeable', 'False', ...because))
+  const add = (condition: Condition) => trouble.set(condition.type, condition)
+  for (const { component, conditions } of all) {
+    if (conditions.length === 0) stated('componentSilent', { component }).forEach(add)
+    for (const name of troubles) {
+      const [{ type, status } = { type: '', status: '' }] = stated(name)
+      const said = conditions.find((one) => one.type === type && one.status === status)
+      if (!said) continue
+      const [because] = stated(name, { component, message: said.message ?? '' })
+      if (because) add(because)
+      if (because && name === 'componentProgressing' && !trouble.has('Upgradeable'))
+        add({ ...because, type: 'Upgradeable', status: 'False' })
+    }
   }
-}
-
-function tellOfNone(trouble: Map<string, Condition>, component: string): void {
-  const because = [`${component}Conditions`, `${component} resource has no conditions`] as const
-  trouble.set('Available', claim('Available', 'False', ...because))
-  trouble.set('Progressing', claim('Progressing', 'True', ...because))
-  trouble.set('Upgradeable', claim('Upgradeable', 'False', ...because))
+  return trouble
 }
 
 /** Annotations on a HyperConverged that patch what it makes of a component (ocp 1.5). */
@@ -187,26 +127,15 @@ const annotations = [
   'ssp.kubevirt.io/jsonpatch',
 ] as const
 
-type PatchAnnotation = (typeof annotations)[number]
-
 /** The operations of one; empty where there are none, or none that can be read. */
-export function patchIn({ metadata }: KubeObject, annotation: PatchAnnotation): readonly unknown[] {
+export function patchIn(
+  { metadata }: KubeObject,
+  annotation: (typeof annotations)[number],
+): readonly unknown[] {
   try {
     const operations: unknown = JSON.parse(metadata.annotations?.[annotation] ?? '[]')
     return Array.isArray(operations) ? operations : []
   } catch {
     return []
   }
-}
-
-function taintedCondition(hyperconverged: KubeObject): Condition[] {
-  if (annotations.every((annotation) => patchIn(hyperconverged, annotation).length === 0)) return []
-  return [
-    claim(
-      'TaintedConfiguration',
-      'True',
-      'UnsupportedFeatureAnnotation',
-      'Unsupported feature was activated via an HCO annotation',
-    ),
-  ]
 }
