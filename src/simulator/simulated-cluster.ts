@@ -49,7 +49,7 @@ import { virtualMachine } from './vm-shape.ts'
 import { runNodes } from './machinery/node-lifecycle.ts'
 import { runScheduler } from './machinery/scheduler.ts'
 import { dumpStrategy } from './virt-operator/managed-objects.ts'
-import { serveMonitoring } from './openshift/openshift-objects.ts'
+import { serveMonitoring } from './openshift/monitoring.ts'
 
 /** A cluster in one declaration: what is in it, and what goes wrong. */
 export interface Simulation extends ClusterShape {

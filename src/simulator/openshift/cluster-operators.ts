@@ -1,12 +1,13 @@
 import * as kube from '../kinds.ts'
-import { claim, control, seconds } from '../machinery/controller.ts'
+import { control, foundIn, seconds, soonest } from '../machinery/controller.ts'
+import { phaseDriver, type Phases } from '../machinery/phases.ts'
 import {
   isTrue,
   listServed,
   minute,
-  msSince,
+  nextLook,
   type Platform,
-  pollEvery,
+  stated,
   withConditions,
   writeStatus,
 } from './platform-context.ts'
@@ -17,111 +18,99 @@ import { isAt, operatorVersion } from './cluster-version.ts'
 import { condition, type Condition } from '../../lib/kube/object.ts'
 import type { Store } from '../api/store.ts'
 
-/** Updates the operators level by level to the release that the ClusterVersion has accepted; a level waits for all of the one before. */
-export function runClusterOperators(cx: Platform): Promise<void> {
-  const watched = [
-    { kind: kube.ClusterVersions },
-    { kind: kube.ClusterOperators },
-    { kind: kube.Pools },
-    cx.faults,
-  ]
-  const refusing = new Set<string>()
-  return control(cx, watched, async () => {
-    for (const operator of await cx.reader.list(kube.ClusterOperators))
-      await writeStatus(cx, kube.ClusterOperators, operator, withFaults(cx, operator, refusing))
-    const release = await releaseUnderway(cx)
-    if (!release) return undefined
-    for (const { place, operator } of nextLevel(cx, await cx.reader.list(kube.ClusterOperators), release))
-      await advance(cx, operator, { place, release })
-    return pollEvery
-  })
-}
-
-async function releaseUnderway(cx: Platform): Promise<Release | undefined> {
-  const [version] = await cx.reader.list(kube.ClusterVersions)
-  const { desired, history = [] } = version?.status ?? {}
-  return history[0]?.state === 'Partial' ? releaseOf(cx.shape.graph, desired?.version) : undefined
-}
-
-interface Placed {
-  place: OperatorPlace
-  operator: kube.ClusterOperator
-}
-
-function nextLevel({ shape }: Platform, operators: readonly kube.ClusterOperator[], { version }: Release) {
-  const behind = operatorsOf(shape).flatMap((place): Placed[] => {
-    const operator = operators.find(({ metadata }) => metadata.name === place.name)
-    return operator && !isAt(operator, version) ? [{ place, operator }] : []
-  })
-  const level = Math.min(...behind.map(({ place }) => place.level))
-  return behind.filter(({ place }) => place.level === level)
-}
-
+/** An operator whose level it is, and where to. */
 interface Task {
   place: OperatorPlace
   release: Release
 }
 
-async function advance(cx: Platform, operator: kube.ClusterOperator, task: Task): Promise<void> {
-  const { conditions } = operator.status ?? {}
-  if (!isTrue(conditions, 'Progressing')) return begin(cx, operator, task)
-  const late = msSince(conditions, 'Progressing', cx.clock.now()) >= task.place.minutes * minute
-  if (late && (await mayFinish(cx, operator, task))) await finish(cx, operator, task)
+/** How often operators look at themselves beside what changes, ms; of that time the loop takes 10 ms to gather changes. */
+const looks = { every: 15_010, delay: 10 }
+
+/** An operator in an update. machine-config has its machines updated besides. */
+const updates = (cx: Platform): Phases<kube.ClusterOperator, Task> => ({
+  kind: kube.ClusterOperators,
+  phases: [
+    {
+      when: ({ status }) => !isTrue(status?.conditions, 'Progressing'),
+      async write(operator, { place, release }) {
+        if (place.name === 'machine-config') await requestMachines(cx, release)
+        await state(cx, operator, [stated('rolling', { version: release.version })])
+      },
+    },
+    {
+      when: (operator, { place }) =>
+        !isTrue(operator.status?.conditions, 'Degraded') &&
+        cx.faults.on.slowOperators?.includes(place.name) !== true,
+      since: (operator) => condition(operator, 'Progressing')?.lastTransitionTime,
+      after: (_, { place }) => place.minutes * minute,
+      async write(operator, { place, release }) {
+        if (place.name === 'machine-config' && !(await areMastersAt(cx, release))) return
+        await state(cx, operator, [stated('rolled')], { versions: versionsOf(place.name, release) })
+      },
+    },
+  ],
+})
+
+/** Updates the operators level by level to the release that the ClusterVersion has accepted; a level waits for all of the one before. */
+export function runClusterOperators(cx: Platform): Promise<void> {
+  const kinds = [kube.ClusterVersions, kube.ClusterOperators, kube.Pools]
+  const watched = [...kinds.map((kind) => ({ kind })), cx.faults]
+  const refusing = new Set<string>()
+  const advance = phaseDriver(cx, updates(cx))
+  return control(cx, watched, async () => {
+    for (const operator of await cx.reader.list(kube.ClusterOperators))
+      await state(cx, operator, faultsOf(cx, operator, refusing))
+    const [version] = await cx.reader.list(kube.ClusterVersions)
+    const { desired, history = [] } = version?.status ?? {}
+    const release = history[0]?.state === 'Partial' ? releaseOf(cx.shape.graph, desired?.version) : undefined
+    const again: (number | undefined)[] = []
+    if (!release) return undefined
+    for (const [place, operator] of nextLevel(cx, await cx.reader.list(kube.ClusterOperators), release))
+      again.push((await advance(operator, { place, release })) ?? undefined)
+    const left = soonest(again)
+    return left === undefined ? undefined : nextLook(left, looks)
+  })
 }
 
-async function begin(cx: Platform, operator: kube.ClusterOperator, { place, release }: Task): Promise<void> {
-  if (place.name === 'machine-config') await requestMachines(cx, release)
-  const rolling = claim('Progressing', 'True', 'RollingOut', `Working towards ${release.version}`)
-  await writeStatus(cx, kube.ClusterOperators, operator, withClaim(cx, operator, rolling))
+function nextLevel({ shape }: Platform, operators: readonly kube.ClusterOperator[], { version }: Release) {
+  const behind = operatorsOf(shape).flatMap((place) => {
+    const operator = operators.find(({ metadata }) => metadata.name === place.name)
+    return operator && !isAt(operator, version) ? [[place, operator] as const] : []
+  })
+  return behind.filter(([{ level }]) => level === behind[0]?.[0].level)
 }
 
-async function mayFinish(cx: Platform, operator: kube.ClusterOperator, { place, release }: Task) {
-  if (cx.faults.on.slowOperators?.includes(place.name) === true) return false
-  if (isTrue(operator.status?.conditions, 'Degraded')) return false
-  return place.name !== 'machine-config' || areMastersAt(cx, release)
-}
+type Status = NonNullable<kube.ClusterOperator['status']>
 
-async function finish(cx: Platform, operator: kube.ClusterOperator, { place, release }: Task): Promise<void> {
-  const done = claim('Progressing', 'False', 'AsExpected', '')
-  const status = { ...withClaim(cx, operator, done), versions: versionsOf(place.name, release) }
-  await writeStatus(cx, kube.ClusterOperators, operator, status)
+/** Writes these conditions into the status of an operator, and what is said of it besides. */
+async function state(
+  cx: Platform,
+  operator: kube.ClusterOperator,
+  claims: readonly Condition[],
+  more: Partial<Status> = {},
+): Promise<void> {
+  if (claims.length === 0) return
+  const conditions = withConditions(operator.status?.conditions, claims, seconds(cx))
+  await writeStatus(cx, kube.ClusterOperators, operator, { ...operator.status, ...more, conditions })
 }
-
-function withClaim(cx: Platform, { status }: kube.ClusterOperator, said: Condition) {
-  return { ...status, conditions: withConditions(status?.conditions ?? [], [said], seconds(cx)) }
-}
-
-const unwell = 'OperandsNotReady'
 
 /**
- * An operator's status with the faults that are on, and without those that are off again. `refusing` remembers who was made to refuse
- * updates: nobody else's refusal is taken back.
+ * The faults that are on, and those taken back that are off again. `refusing` remembers who was made to refuse updates: nobody else's
+ * refusal is taken back.
  */
-function withFaults(cx: Platform, operator: kube.ClusterOperator, refusing: Set<string>) {
-  const claims = [...degraded(cx, operator), ...upgradeable(cx, operator, refusing)]
-  if (claims.length === 0) return operator.status
-  const conditions = withConditions(operator.status?.conditions ?? [], claims, seconds(cx))
-  return { ...operator.status, conditions }
-}
-
-function degraded({ faults }: Platform, operator: kube.ClusterOperator): Condition[] {
+function faultsOf({ faults }: Platform, operator: kube.ClusterOperator, refusing: Set<string>): Condition[] {
   const { name } = operator.metadata
-  if (faults.on.degradedOperators?.includes(name) === true)
-    return [claim('Degraded', 'True', unwell, `the operands of ${name} are not ready`)]
-  return condition(operator, 'Degraded')?.reason === unwell
-    ? [claim('Degraded', 'False', 'AsExpected', '')]
-    : []
-}
-
-function upgradeable(
-  { faults }: Platform,
-  { metadata: { name } }: kube.ClusterOperator,
-  refusing: Set<string>,
-): Condition[] {
-  const fault = faults.on.notUpgradeable?.find((f) => f.operator === name)
-  if (!fault) return refusing.delete(name) ? [claim('Upgradeable', 'True', 'AsExpected', '')] : []
-  refusing.add(name)
-  return [claim('Upgradeable', 'False', fault.reason, fault.message)]
+  const unwell = stated('operandsNotReady', { name })
+  const wasUnwell = condition(operator, 'Degraded')?.reason === unwell.reason
+  const isUnwell = faults.on.degradedOperators?.includes(name) === true
+  const refusal = faults.on.notUpgradeable?.find(({ operator: one }) => one === name)
+  const refused = refusing.delete(name)
+  if (refusal) refusing.add(name)
+  return [
+    ...(isUnwell ? [unwell] : wasUnwell ? [stated('notDegraded')] : []),
+    ...(refusal ? [stated('refusing', { ...refusal })] : refused ? [stated('upgradeable')] : []),
+  ]
 }
 
 /** Those with an operand of their own, whose version is that of Kubernetes. */
@@ -131,44 +120,38 @@ const operands = new Set(['kube-apiserver', 'kube-controller-manager', 'kube-sch
 export function versionsOf(
   name: string,
   { version, kubernetes }: Pick<Release, 'version' | 'kubernetes'>,
-): NonNullable<NonNullable<kube.ClusterOperator['status']>['versions']> {
+): NonNullable<Status['versions']> {
   const own = { name: 'operator', version }
   return operands.has(name) ? [own, { name, version: kubernetes }] : [own]
 }
 
 const kubeApiServer = 'kube-apiserver'
-const type = 'KubeletMinorVersionUpgradeable'
+const serverVersion = ({ status }: kube.ClusterOperator): string | undefined =>
+  status?.versions?.find(({ name }) => name === kubeApiServer)?.version
 
 /** Keeps what kube-apiserver's operator says of the kubelets: on its own resource, and as `Upgradeable` of its ClusterOperator (ocp 3.4). */
 export function runKubeletSkew(cx: Platform): Promise<void> {
   const watched = [{ kind: kube.Nodes }, { kind: kube.ClusterOperators, where: { name: kubeApiServer } }]
   return control(cx, watched, async () => {
-    const found = await cx.reader.get(kube.ClusterOperators, { name: kubeApiServer })
-    if (found.is !== 'object' || !found.object.status) return
-    const skew = skewOf(found.object, await cx.reader.list(kube.Nodes))
+    const operator = foundIn(await cx.reader.get(kube.ClusterOperators, { name: kubeApiServer }))
+    if (!operator?.status) return
+    const platform = releaseNumber(operatorVersion(operator))
+    const release = { platform, server: serverVersion(operator) ?? '' }
+    const skew = kubeletSkew(release, await cx.reader.list(kube.Nodes))
     for (const server of await listServed(cx, kube.KubeApiServers)) {
-      const conditions = withConditions(server.status?.conditions ?? [], [skew], seconds(cx))
+      const conditions = withConditions(server.status?.conditions, [skew], seconds(cx))
       await writeStatus(cx, kube.KubeApiServers, server, { ...server.status, conditions })
     }
-    if (cx.faults.on.notUpgradeable?.some(({ operator }) => operator === kubeApiServer) === true) return
-    const { status, reason, message } = skew
-    const because = status === 'True' ? 'AsExpected' : `KubeletMinorVersion_${reason}`
-    const sum = claim('Upgradeable', status, because, `${type}: ${message}`)
-    await writeStatus(cx, kube.ClusterOperators, found.object, withClaim(cx, found.object, sum))
+    if (cx.faults.on.notUpgradeable?.some((fault) => fault.operator === kubeApiServer) === true) return
+    const { status, message } = skew
+    const reason = status === 'True' ? 'AsExpected' : `KubeletMinorVersion_${skew.reason}`
+    await state(cx, operator, [stated('kubelets', { status, reason, message })])
   })
 }
 
 /** How many minors kubelets may lag behind a control plane of that platform release. */
 const toleratedSkew = ({ major, minor }: { major: number; minor: number }): number =>
   major === 4 ? (minor % 2 === 0 ? 2 : 1) : (minor % 3) + 1
-
-function skewOf(operator: kube.ClusterOperator, nodes: readonly kube.Node[]): Condition {
-  const platform = releaseNumber(operatorVersion(operator))
-  const server = operator.status?.versions?.find((v) => v.name === kubeApiServer)?.version ?? ''
-  return kubeletSkew({ platform, server }, nodes)
-}
-
-type Group = 'behind' | 'ahead' | 'limit' | 'allowed' | 'synced'
 
 /** The gravest of what the nodes' kubelets come to. Pure. */
 export function kubeletSkew(
@@ -177,73 +160,41 @@ export function kubeletSkew(
 ): Condition {
   const least = toleratedSkew(platform)
   const leastNext = toleratedSkew({ ...platform, minor: platform.minor + 1 })
-  const group = (node: kube.Node): Group => {
-    const lag = releaseNumber(server).minor - releaseNumber(kubeletOf(node)).minor
-    if (lag < 0) return 'ahead'
-    if (lag === 0) return 'synced'
-    if (lag > least) return 'behind'
-    return lag + 1 > leastNext ? 'limit' : 'allowed'
-  }
-  const worst = (['behind', 'ahead', 'limit', 'allowed'] as const).find((g) =>
-    nodes.some((n) => group(n) === g),
-  )
-  if (!worst)
-    return claim(type, 'True', 'KubeletMinorVersionsSynced', 'Kubelet and API server versions are synced.')
-  const [status, reason, words] = verdicts[worst]
-  const among = nodes.filter((node) => group(node) === worst)
-  return claim(type, status, `KubeletMinorVersion${reason}`, words(subject(among), server))
+  const lagging = (when: (lag: number) => boolean) =>
+    nodes.filter((node) => when(releaseNumber(server).minor - releaseNumber(kubeletOf(node)).minor))
+  const groups = [
+    ['kubeletsBehind', lagging((lag) => lag > least)],
+    ['kubeletsAhead', lagging((lag) => lag < 0)],
+    ['kubeletsAtLimit', lagging((lag) => lag > 0 && lag + 1 > leastNext)],
+    ['kubeletsAllowed', lagging((lag) => lag > 0)],
+  ] as const
+  const [name, among] = groups.find(([, found]) => found.length > 0) ?? ['kubeletsSynced', []]
+  return stated(name, { who: subject(among), server })
 }
 
-const kubeletOf = (node: kube.Node | undefined): string => node?.status?.nodeInfo?.kubeletVersion ?? ''
-
-type Verdict = [Condition['status'], reason: string, words: (subject: string, server: string) => string]
-
-const verdicts: Record<Exclude<Group, 'synced'>, Verdict> = {
-  behind: [
-    'False',
-    'Unsupported',
-    (who, server) => `Unsupported ${who} too far behind the target API server version (${server}).`,
-  ],
-  ahead: [
-    'Unknown',
-    'Ahead',
-    (who, server) => `Unsupported ${who} ahead of the target API server version (${server}).`,
-  ],
-  limit: [
-    'False',
-    'UnsupportedNextUpgrade',
-    (who) => `${who} not supported in the next OpenShift version upgrade.`,
-  ],
-  allowed: [
-    'True',
-    'SupportedNextUpgrade',
-    (who) =>
-      `${who} behind the expected API server version; nevertheless supported in the next OpenShift version upgrade.`,
-  ],
-}
+const kubeletOf = ({ status }: kube.Node): string => status?.nodeInfo?.kubeletVersion ?? ''
 
 function subject(nodes: readonly kube.Node[]): string {
   const names = nodes.map(({ metadata }) => metadata.name).sort()
-  if (names.length === 1)
-    return `Kubelet version (${kubeletOf(nodes[0]).replace(/^v/, '')}) on node ${names[0]} is`
-  if (names.length > 3) return `Kubelet versions on ${names.length} nodes are`
-  const listed =
-    names.length === 2 ? names.join(' and ') : `${names.slice(0, -1).join(', ')}, and ${names.at(-1)}`
-  return `Kubelet versions on nodes ${listed} are`
+  const [only] = nodes
+  if (only && names.length === 1)
+    return `Kubelet version (${kubeletOf(only).replace(/^v/, '')}) on node ${names[0]} is`
+  const which = names.length > 3 ? `${names.length} nodes` : `nodes ${listed.format(names)}`
+  return `Kubelet versions on ${which} are`
 }
+
+/** `a, b, and c`. */
+const listed = new Intl.ListFormat('en')
 
 /** The server's own `/version` is that of the installed release, and follows kube-apiserver's ClusterOperator. */
 export function serveReleaseVersion(store: Store, { graph, version }: OpenShiftShape): void {
-  become(store, releaseOf(graph, version)?.kubernetes)
+  const serve = (kubernetes: string | undefined): void => {
+    const [major, minor] = kubernetes?.split('.') ?? []
+    if (major !== undefined && minor !== undefined)
+      store.version = { gitVersion: `v${kubernetes}`, major, minor }
+  }
+  serve(releaseOf(graph, version)?.kubernetes)
   store.watch(kube.ClusterOperators, ({ object }) => {
-    if (object.metadata.name !== 'kube-apiserver') return
-    const { status } = object as kube.ClusterOperator
-    become(store, status?.versions?.find(({ name }) => name === 'kube-apiserver')?.version)
+    if (object.metadata.name === kubeApiServer) serve(serverVersion(object))
   })
-}
-
-function become(store: Store, kubernetes: string | undefined): void {
-  const [major, minor] = kubernetes?.split('.') ?? []
-  if (major !== undefined && minor !== undefined)
-    store.version = { gitVersion: `v${kubernetes}`, major, minor }
 }

@@ -1,357 +1,285 @@
 import * as kube from '../kinds.ts'
-import { claim, foundIn, seconds, control } from '../machinery/controller.ts'
+import { control, foundIn, seconds } from '../machinery/controller.ts'
+import { phaseDriver, type Phases } from '../machinery/phases.ts'
 import {
   isTrue,
   minute,
   msSince,
   type Platform,
-  pollEvery,
+  stated,
   withConditions,
   writeStatus,
 } from './platform-context.ts'
-import { type Request, requestOf, withoutUpdates, withRequest, withUpdates } from './cluster-updates.ts'
+import { decided, requestOf, retrieving, withoutUpdates, withUpdates } from './cluster-updates.ts'
 import { type Condition, condition } from '../../lib/kube/object.ts'
 import { releaseNumber } from './openshift-shape.ts'
-import { timestamp } from '../api/object-lifecycle.ts'
 
 type Status = NonNullable<kube.ClusterVersion['status']>
-type ReadClusterVersion = kube.ClusterVersion & { status: Status }
+type Version = kube.ClusterVersion & { status: Status }
+type Operators = readonly kube.ClusterOperator[]
 
 /** In ms: until a change is noticed, a release is fetched and verified, the update service has answered. */
 const takes = { noticing: 2000, loading: 15_000, retrieving: 8000 }
+/** How often an update under way is looked at, as the passing of time has no event of its own; in ms. */
+const pollEvery = 15_000
 
-const gatesNamespace = 'openshift-config-managed'
-const acksNamespace = 'openshift-config'
+const gates = { name: 'admin-gates', namespace: 'openshift-config-managed' }
+const acks = { name: 'admin-acks', namespace: 'openshift-config' }
+
+/** In ms: how long an operator may take, machine-config, and one that is degraded. */
+const [slowAfter, slowMachines, degradedAfter] = [30 * minute, 90 * minute, 40 * minute] as const
+/** How many manifests a release has; each operator stands for as many. */
+const manifests = 901
+
+/** What a look at the ClusterVersion finds; operators by name. */
+interface Look {
+  /** The version that it is at or on its way to, and how far it is. */
+  words: { version: string; parts: number; all: number; percent: number }
+  isUpdating: boolean
+  isThrough: boolean
+  underway: readonly string[]
+  degraded: readonly string[]
+  /** Those that take longer than expected, and those that are given up. */
+  slow: readonly string[]
+  exceeded: readonly string[]
+  /** Writes these conditions, and what else is so now. */
+  say: (...claims: readonly Condition[]) => Promise<void>
+}
+
+const fine = stated('notFailing')
+
+/** Where the update stands, and whether it fails (ocp 3.1): Completed once every operator is there. */
+const progress: Phases<kube.ClusterVersion, Look> = {
+  kind: kube.ClusterVersions,
+  phases: [
+    {
+      when: (_, { isUpdating, isThrough }) => isUpdating && isThrough,
+      write: (_, { words, say }) => say(stated('available', words), fine, stated('atVersion', words)),
+    },
+    {
+      when: (_, { isUpdating, degraded }) => !isUpdating && degraded.length > 0,
+      write: (_, { words, degraded, say }) =>
+        say(failing(degraded), stated('notReconciled', { ...words, ...namesIn(degraded, 'Degraded') })),
+    },
+    {
+      when: (_, { isUpdating }) => !isUpdating,
+      write: (_, { words, say }) => say(fine, stated('atVersion', words)),
+    },
+    {
+      when: (_, { exceeded }) => exceeded.length > 0,
+      write: (_, { words, exceeded, say }) =>
+        say(failing(exceeded), stated('exceeded', { ...words, ...namesIn(exceeded, 'Degraded') })),
+    },
+    {
+      when: (_, { degraded }) => degraded.length > 0,
+      write: (_, { words, degraded, say }) =>
+        say(fine, stated('waitingDegraded', { ...words, ...namesIn(degraded, 'Degraded') })),
+    },
+    {
+      when: (_, { slow }) => slow.length > 0,
+      write(_, { words, slow, say }) {
+        const all = { ...words, ...namesIn(slow, 'Updating'), slow: slowWords(slow) }
+        return say(stated('slow', all), stated('waitingSlow', all))
+      },
+    },
+    {
+      when: (_, { underway }) => underway.length > 0,
+      write: (_, { words, underway, say }) =>
+        say(fine, stated('waiting', { ...words, ...namesIn(underway, 'Updating') })),
+    },
+    { when: () => true, write: (_, { words, say }) => say(fine, stated('towards', words)) },
+  ],
+}
+
+/** What stands for operators in conditions; `what` is the end of the reason: `ClusterOperatorDegraded`, `ClusterOperatorsUpdating`. */
+function namesIn(of: readonly string[], what: 'Degraded' | 'Updating') {
+  const names = of.join(', ')
+  const [many, are] = of.length === 1 ? ['', 'is'] : ['s', 'are']
+  return { names, reason: `ClusterOperator${many}${what}`, operators: `operator${many} ${names} ${are}` }
+}
+
+const failing = (of: readonly string[]): Condition => stated('failing', namesIn(of, 'Degraded'))
+
+function slowWords(slow: readonly string[]): string {
+  const others = slow.filter((name) => name !== 'machine-config')
+  const machines = others.length < slow.length ? ['machine-config over 90 minutes'] : []
+  return [...(others.length > 0 ? [`${others.join(', ')} over 30 minutes`] : []), ...machines].join(' and ')
+}
 
 /** Keeps the status of the ClusterVersion: whether an update is accepted, how far it is, which updates there are, and what stands in the way of another minor. */
 export function runClusterVersion(cx: Platform): Promise<void> {
-  const watched = [
-    { kind: kube.ClusterVersions },
-    { kind: kube.ClusterOperators },
-    { kind: kube.ConfigMaps, where: { namespace: gatesNamespace } },
-    { kind: kube.ConfigMaps, where: { namespace: acksNamespace } },
-    cx.faults,
-  ]
-  const memory = new Waits()
-  return control(
-    cx,
-    watched,
-    async () => {
-      const [version] = await cx.reader.list(kube.ClusterVersions)
-      if (!version?.status) return takes.noticing
-      memory.begin()
-      const status = await nextStatus(cx, { ...version, status: version.status }, memory)
-      await writeStatus(cx, kube.ClusterVersions, version, status)
-      if (memory.pending) return takes.noticing
-      return status.history?.[0]?.state === 'Partial' ? pollEvery : undefined
-    },
-    () => takes.noticing,
-  )
+  const { graph } = cx.shape
+  const places = [gates, acks].map(({ namespace }) => ({ kind: kube.ConfigMaps, where: { namespace } }))
+  const watched = [{ kind: kube.ClusterVersions }, { kind: kube.ClusterOperators }, ...places, cx.faults]
+  const advance = phaseDriver(cx, progress)
+  const [fetches, retrieves] = [wait(takes.loading), wait(takes.retrieving)]
+  const look = async (): Promise<number | undefined> => {
+    const [found] = await cx.reader.list(kube.ClusterVersions)
+    if (!found?.status) return takes.noticing
+    const [now, at] = [cx.clock.now(), seconds(cx)]
+    const operators = await cx.reader.list(kube.ClusterOperators)
+    const version = await judged(cx, { ...found, status: found.status }, operators)
+    const { channel = '', desiredUpdate = null } = found.spec ?? {}
+    const request = requestOf(version, graph)
+    const fetching = 'fetches' in request ? fetches(JSON.stringify(desiredUpdate), now) : 0
+    const asking = retrieves(channel, now)
+    const status = decided(version, fetching > 0 ? { says: retrieving(version) } : request, at)
+    const seen = progressOf(status, operators, now)
+    const say: Look['say'] = (...claims) => {
+      const conditions = withConditions(status.conditions, claims, at)
+      const next = { ...(seen.isUpdating && seen.isThrough ? completed(status, at) : status), conditions }
+      const updates = { channel, graph, at, answers: cx.faults.on.updatesNotRetrieved !== true }
+      const known = asking > 0 ? withoutUpdates(next) : withUpdates(next, updates)
+      return writeStatus(cx, kube.ClusterVersions, found, known)
+    }
+    await advance(found, { ...seen, say })
+    if (fetching > 0 || asking > 0) return takes.noticing
+    return seen.isUpdating ? pollEvery : undefined
+  }
+  return control(cx, watched, look, () => takes.noticing)
 }
 
-async function nextStatus(cx: Platform, version: ReadClusterVersion, memory: Waits): Promise<Status> {
-  const [now, at] = [cx.clock.now(), seconds(cx)]
-  const operators = await cx.reader.list(kube.ClusterOperators)
-  const judged = await judgedNow(cx, version, operators)
-  const request = requestOf(judged, cx.shape.graph)
-  const loading = isLoad(request) && memory.waits('load', asked(version), now)
-  const status = withProgress(withRequest(judged, request, { loading, at }), operators, now)
-  return updatesOf(cx, status, version.spec?.channel ?? '', memory)
+/** For how many ms more something goes on that begins when it is asked for another `what`: forgotten with the process, and begun again. */
+function wait(ms: number): (what: string, now: Date) => number {
+  let [known, until] = ['', 0]
+  return (what, now) => {
+    if (known !== what) [known, until] = [what, now.getTime() + ms]
+    return Math.max(0, until - now.getTime())
+  }
 }
-
-const isLoad = ({ is }: Request): boolean => is === 'release' || is === 'failed'
-const asked = ({ spec }: kube.ClusterVersion): string => JSON.stringify(spec?.desiredUpdate ?? null)
 
 /** With what stands in the way of another minor, as of now. */
-async function judgedNow(
-  cx: Platform,
-  version: ReadClusterVersion,
-  operators: readonly kube.ClusterOperator[],
-): Promise<ReadClusterVersion> {
-  const gates = await configMap(cx, 'admin-gates', gatesNamespace)
-  const acks = await configMap(cx, 'admin-acks', acksNamespace)
-  const observed = { version, operators, gates, acks }
-  const conditions = withUpgradeable(version.status.conditions ?? [], observed, seconds(cx))
+async function judged(cx: Platform, version: Version, operators: Operators): Promise<Version> {
+  const read = async (ref: typeof gates) => foundIn(await cx.reader.get(kube.ConfigMaps, ref))
+  const causes = causesOf({ version, operators, gates: await read(gates), acks: await read(acks) })
+  const conditions = withUpgradeable(version.status.conditions ?? [], causes, seconds(cx))
   const observedGeneration = version.metadata.generation ?? 1
   return { ...version, status: { ...version.status, observedGeneration, conditions } }
 }
-
-function updatesOf(cx: Platform, status: Status, channel: string, memory: Waits): Status {
-  const { graph } = cx.shape
-  if (memory.waits('updates', channel, cx.clock.now())) return withoutUpdates(status)
-  const answers = cx.faults.on.updatesNotRetrieved !== true
-  return withUpdates(status, { channel, graph, at: seconds(cx) }, answers)
-}
-
-async function configMap({ reader }: Platform, name: string, namespace: string) {
-  return foundIn(await reader.get(kube.ConfigMaps, { name, namespace }))
-}
-
-/** What takes its time, since when: forgotten with the process, and begun again. */
-class Waits {
-  readonly #of = new Map<'load' | 'updates', { what: string; until: number }>()
-  #pending = false
-
-  /** A new look: nothing is waited for yet. */
-  begin(): void {
-    this.#pending = false
-  }
-
-  /** Whether this look found something still under way: time that its own calls took is no reason not to look again. */
-  get pending(): boolean {
-    return this.#pending
-  }
-
-  /** Whether that is still under way; it begins when it is asked for the first time. */
-  waits(of: 'load' | 'updates', what: string, now: Date): boolean {
-    const time = of === 'load' ? takes.loading : takes.retrieving
-    const known = this.#of.get(of)
-    const wait = known?.what === what ? known : { what, until: now.getTime() + time }
-    this.#of.set(of, wait)
-    const waiting = now.getTime() < wait.until
-    this.#pending ||= waiting
-    return waiting
-  }
-}
-
-/** How many manifests a release has; each operator stands for as many. */
-const manifests = 901
-const limit = { slow: 30 * minute, slowMachines: 90 * minute, degraded: 40 * minute }
 
 /** The version that an operator is at, itself. */
 export const operatorVersion = ({ status }: kube.ClusterOperator): string | undefined =>
   status?.versions?.find(({ name }) => name === 'operator')?.version
 
+const isDegraded = ({ status }: kube.ClusterOperator): boolean => isTrue(status?.conditions, 'Degraded')
+const isUnderway = (operator: kube.ClusterOperator): boolean =>
+  isDegraded(operator) || isTrue(operator.status?.conditions, 'Progressing')
+
 /** True when nothing of it is left to be done for that version. */
-export function isAt(operator: kube.ClusterOperator, version: string): boolean {
-  const { conditions } = operator.status ?? {}
-  const moving = isTrue(conditions, 'Progressing') || isTrue(conditions, 'Degraded')
-  return operatorVersion(operator) === version && !moving
-}
+export const isAt = (operator: kube.ClusterOperator, version: string): boolean =>
+  operatorVersion(operator) === version && !isUnderway(operator)
 
-/** Where the update stands, and whether it fails (ocp 3.1): Completed once every operator is there. Pure. */
-function withProgress(status: Status, operators: readonly kube.ClusterOperator[], now: Date): Status {
-  const at = timestamp(now)
-  const version = status.desired?.version ?? ''
-  const [last, ...before] = status.history ?? []
-  const say = (claims: readonly Condition[]): Condition[] =>
-    withConditions(status.conditions ?? [], claims, at)
-  if (last?.state !== 'Partial') return { ...status, conditions: say(reconciling(version, operators)) }
-  const done = operators.filter((operator) => isAt(operator, version)).length
-  if (done < operators.length)
-    return { ...status, conditions: say(updating(version, { operators, done, now })) }
-  const available = claim('Available', 'True', undefined, `Done applying ${version}`)
-  return {
-    ...status,
-    history: [{ ...last, state: 'Completed', completionTime: at }, ...before],
-    conditions: say([available, ...reconciling(version, operators)]),
-  }
-}
-
-const fine = claim('Failing', 'False')
-const progressing = (status: 'True' | 'False', message: string, reason?: string): Condition =>
-  claim('Progressing', status, reason, message)
-
-function reconciling(version: string, operators: readonly kube.ClusterOperator[]): Condition[] {
-  const degraded = degradedNames(operators)
-  if (degraded.length === 0) return [fine, progressing('False', `Cluster version is ${version}`)]
-  const message = `Error while reconciling ${version}: ${degradedWords(degraded)}`
-  return [failing(degraded), progressing('False', message, degradedReason(degraded))]
-}
-
-function updating(
-  version: string,
-  { operators, done, now }: { operators: readonly kube.ClusterOperator[]; done: number; now: Date },
-): Condition[] {
-  const started = operators.filter(
-    (o) => isTrue(o.status?.conditions, 'Progressing') || isTrue(o.status?.conditions, 'Degraded'),
-  )
-  const over = (ms: (name: string) => number): string[] =>
-    names(started.filter((o) => msSince(o.status?.conditions, 'Progressing', now) > ms(o.metadata.name)))
-  const degraded = degradedNames(started)
-  const exceeded = over(() => limit.degraded).filter((name) => degraded.includes(name))
-  if (exceeded.length > 0) {
-    const message = `Unable to apply ${version}: wait has exceeded 40 minutes for these operators: ${exceeded.join(', ')}`
-    return [failing(exceeded), progressing('True', message, degradedReason(exceeded))]
-  }
+/** How far the operators are. */
+function progressOf({ desired, history }: Status, operators: Operators, now: Date): Omit<Look, 'say'> {
+  const to = desired?.version ?? ''
+  const isUpdating = history?.[0]?.state === 'Partial'
+  const done = operators.filter((operator) => isAt(operator, to)).length
   const parts = Math.round((manifests * done) / operators.length)
   const percent = Math.trunc((parts / manifests) * 100)
-  const towards = `Working towards ${version}: ${parts} of ${manifests} done (${percent}% complete)`
-  if (degraded.length > 0) {
-    const message = `${towards}, waiting up to 40 minutes on ${degraded.join(', ')}`
-    return [fine, progressing('True', message, degradedReason(degraded))]
+  const late = (operator: kube.ClusterOperator, most: number): boolean => takenBy(operator, now) > most
+  const underway = operators.filter(isUnderway)
+  return {
+    words: { version: to, parts, all: manifests, percent },
+    isUpdating,
+    isThrough: done === operators.length,
+    underway: namesOf(underway),
+    degraded: namesOf(underway.filter(isDegraded)),
+    slow: namesOf(underway.filter((one) => late(one, patience(one)))),
+    exceeded: namesOf(underway.filter((one) => isDegraded(one) && late(one, degradedAfter))),
   }
-  const slow = over((name) => (name === 'machine-config' ? limit.slowMachines : limit.slow))
-  if (slow.length > 0) {
-    const unsure = claim('Failing', 'Unknown', 'SlowClusterOperator', slowWords(slow))
-    return [unsure, progressing('True', `${towards}, ${unsure.message}`, updatingReason(slow))]
-  }
-  if (started.length === 0) return [fine, progressing('True', towards)]
-  const waited = names(started)
-  return [fine, progressing('True', `${towards}, waiting on ${waited.join(', ')}`, updatingReason(waited))]
 }
 
-const names = (operators: readonly kube.ClusterOperator[]): string[] =>
-  operators.map(({ metadata }) => metadata.name).sort()
+const patience = ({ metadata }: kube.ClusterOperator): number =>
+  metadata.name === 'machine-config' ? slowMachines : slowAfter
+const takenBy = ({ status }: kube.ClusterOperator, now: Date): number =>
+  msSince(status?.conditions, 'Progressing', now)
+const namesOf = (operators: Operators): string[] => operators.map(({ metadata }) => metadata.name).sort()
 
-const degradedNames = (operators: readonly kube.ClusterOperator[]): string[] =>
-  names(operators.filter((o) => isTrue(o.status?.conditions, 'Degraded')))
-
-const several = (of: readonly string[], one: string, many: string): string => (of.length === 1 ? one : many)
-const updatingReason = (of: readonly string[]): string =>
-  several(of, 'ClusterOperatorUpdating', 'ClusterOperatorsUpdating')
-const degradedReason = (of: readonly string[]): string =>
-  several(of, 'ClusterOperatorDegraded', 'ClusterOperatorsDegraded')
-const degradedWords = (of: readonly string[]): string =>
-  several(
-    of,
-    `the cluster operator ${of[0]} is degraded`,
-    `the cluster operators ${of.join(', ')} are degraded`,
-  )
-
-function failing(of: readonly string[]): Condition {
-  const message = several(
-    of,
-    `Cluster operator ${of[0]} is degraded`,
-    `Cluster operators ${of.join(', ')} are degraded`,
-  )
-  return claim('Failing', 'True', degradedReason(of), message)
-}
-
-function slowWords(slow: readonly string[]): string {
-  const others = slow.filter((name) => name !== 'machine-config')
-  const parts = [
-    ...(others.length > 0 ? [`${others.join(', ')} over 30 minutes`] : []),
-    ...(slow.includes('machine-config') ? ['machine-config over 90 minutes'] : []),
-  ]
-  return `waiting on ${parts.join(' and ')} which is longer than expected`
-}
-
-interface Snapshot {
-  version: kube.ClusterVersion
-  operators: readonly kube.ClusterOperator[]
-  gates: kube.ConfigMap | undefined
-  acks: kube.ConfigMap | undefined
+function completed(status: Status, completionTime: string): Status {
+  const [last, ...before] = status.history ?? []
+  return { ...status, history: [{ ...last, state: 'Completed', completionTime }, ...before] }
 }
 
 /**
  * The conditions with what stands in the way of another minor: no `Upgradeable` at all where nothing does, one with the cause, or one
  * for all causes and a further condition for each. As in 4.x up to 4.20; newer ones word the reasons otherwise (ocp 3.2).
  */
-function withUpgradeable(conditions: readonly Condition[], snapshot: Snapshot, at: string): Condition[] {
-  const causes = causesOf(snapshot)
-  const claims = claimsOf(causes)
+function withUpgradeable(
+  conditions: readonly Condition[],
+  causes: readonly Condition[],
+  at: string,
+): Condition[] {
+  const [only] = causes
+  const reasons = causes.map(({ reason }) => reason).join(',')
+  const messages = causes.map(({ message }) => message).join('\n* ')
+  const many = () => [stated('manyReasons', { reasons, messages }), ...causes]
+  const claims = only && causes.length === 1 ? [{ ...only, type: 'Upgradeable' }] : only ? many() : []
   const types = new Set(claims.map(({ type }) => type))
   const kept = conditions.filter(({ type }) => !type.startsWith('Upgradeable') || types.has(type))
   return withConditions(kept, claims, at)
 }
 
-function claimsOf(causes: readonly Cause[]): Condition[] {
-  const [only] = causes
-  if (!only) return []
-  if (causes.length === 1) return [claim('Upgradeable', 'False', only.reason, only.message)]
-  const reasons = causes.map(({ reason }) => reason).join(',')
-  const messages = causes.map(({ message }) => message).join('\n* ')
-  const message = `Cluster should not be upgraded between minor versions for multiple reasons: ${reasons}\n* ${messages}`
+interface Observed {
+  version: Version
+  operators: Operators
+  gates: kube.ConfigMap | undefined
+  acks: kube.ConfigMap | undefined
+}
+
+/** Each with the type that it has where there are several. */
+function causesOf({ version, operators, ...maps }: Observed): Condition[] {
+  const { history = [], conditions } = version.status
+  // Gates are of the minor of the last one that was completed.
+  const running = history.find(({ state }) => state === 'Completed') ?? history.at(-1)
   return [
-    claim('Upgradeable', 'False', 'MultipleReasons', message),
-    ...causes.map(({ type, reason, message: why }) => claim(type, 'False', reason, why)),
+    ...((version.spec?.overrides ?? []).length > 0 ? [stated('overridden')] : []),
+    ...unacknowledged(maps, running?.version ?? ''),
+    ...refusing(operators),
+    ...(isTrue(conditions, 'Progressing') ? [stated('underway')] : []),
   ]
 }
 
-function causesOf({ version, operators, gates, acks }: Snapshot): Cause[] {
-  const { spec, status } = version
-  const overridden = (spec?.overrides ?? []).length > 0
-  const acknowledgement = unacknowledged(gates, acks, runningVersion(version))
-  return [
-    ...(overridden ? [overrides] : []),
-    ...(acknowledgement ? [acknowledgement] : []),
-    ...operatorsCause(operators),
-    ...(isTrue(status?.conditions, 'Progressing') ? [inProgress] : []),
-  ]
-}
-
-/** The last one that was completed; gates are of that one's minor. */
-function runningVersion({ status }: kube.ClusterVersion): string {
-  const history = status?.history ?? []
-  const completed = history.find(({ state }) => state === 'Completed') ?? history.at(-1)
-  return completed?.version ?? ''
-}
-
-const inProgress: Cause = {
-  type: 'UpgradeableUpgradeInProgress',
-  reason: 'UpdateInProgress',
-  message: 'An update is already in progress and the details are in the Progressing condition',
-}
-const overrides: Cause = {
-  type: 'UpgradeableClusterVersionOverrides',
-  reason: 'ClusterVersionOverridesSet',
-  message:
-    'Disabling ownership via cluster version overrides prevents upgrades. Please remove overrides before continuing.',
-}
-
-const words = (name: string): string =>
-  `Cluster operator ${name} should not be upgraded between minor versions: `
-
-function operatorsCause(operators: readonly kube.ClusterOperator[]): Cause[] {
-  const type = 'UpgradeableClusterOperators'
-  const refusing = operators.flatMap((operator) => {
+function refusing(operators: Operators): Condition[] {
+  const causes = operators.flatMap((operator) => {
     const said = condition(operator, 'Upgradeable')
-    return said?.status === 'False' ? [{ name: operator.metadata.name, said }] : []
+    if (said?.status !== 'False') return []
+    const { reason = '', message = '' } = said
+    return [{ name: operator.metadata.name, reason, message }]
   })
-  const [only] = refusing
-  if (!only) return []
-  if (refusing.length === 1)
-    return [
-      { type, reason: only.said.reason ?? '', message: `${words(only.name)}${only.said.message ?? ''}` },
-    ]
-  const each = refusing.map(({ name, said }) => `${words(name)}${said.reason}: ${said.message}`)
-  const message = `Multiple cluster operators should not be upgraded between minor versions:\n* ${each.join('\n* ')}`
-  return [{ type, reason: 'ClusterOperatorsNotUpgradeable', message }]
-}
-
-interface Cause {
-  /** Of the condition that stands for it where there are several causes: `UpgradeableAdminAckRequired`. */
-  type: string
-  reason: string
-  message: string
-}
-
-/** What an administrator has not acknowledged of the gates of the running minor; undefined where all is (ocp 3.3). Pure. */
-function unacknowledged(
-  gates: kube.ConfigMap | undefined,
-  acks: kube.ConfigMap | undefined,
-  version: string,
-): Cause | undefined {
-  const type = 'UpgradeableAdminAckRequired'
-  if (!gates)
-    return { type, reason: 'UnableToAccessAdminGatesConfigMap', message: 'admin-gates configmap not found.' }
-  if (!acks)
-    return { type, reason: 'UnableToAccessAdminAcksConfigMap', message: 'admin-acks configmap not found.' }
-  const open = Object.entries(gates.data ?? {}).flatMap(
-    ([name, text]) => openGate({ name, text }, acks.data?.[name], version) ?? [],
+  if (causes.length <= 1) return causes.map((cause) => stated('operator', cause))
+  const each = causes.map((cause) =>
+    stated('operator', { ...cause, message: `${cause.reason}: ${cause.message}` }),
   )
-  const reasons = new Set(open.map(({ reason }) => reason))
-  if (open.length === 0) return undefined
-  const message = open
-    .map((gate) => gate.message)
-    .sort()
-    .join(' ')
-  return { type, reason: reasons.size === 1 ? (open[0]?.reason ?? '') : 'MultipleReasons', message }
+  return [stated('operators', { each: each.map(({ message }) => message).join('\n* ') })]
+}
+
+/** What an administrator has not acknowledged of the gates of the running minor (ocp 3.3). Pure. */
+function unacknowledged(
+  { gates: all, acks: done }: Pick<Observed, 'gates' | 'acks'>,
+  version: string,
+): Condition[] {
+  if (!all) return [stated('noGates')]
+  if (!done) return [stated('noAcks')]
+  const open = Object.entries(all.data ?? {}).flatMap(
+    ([name, text]) => openGate(name, text, { ack: done.data?.[name], version }) ?? [],
+  )
+  const [first] = open
+  if (!first) return []
+  const isOneReason = open.every(({ reason }) => reason === first.reason)
+  const messages = open.map(({ message = '' }) => message).sort()
+  return [{ ...first, ...(!isOneReason && { reason: 'MultipleReasons' }), message: messages.join(' ') }]
 }
 
 /** A gate that is written wrongly stays closed whatever is acknowledged. */
-function openGate({ name, text }: { name: string; text: string }, ack: string | undefined, version: string) {
+function openGate(
+  name: string,
+  text: string,
+  { ack, version }: { ack: string | undefined; version: string },
+) {
   const minor = /^ack-(?<minor>[45][.]\d+)-[^-]/.exec(name)?.groups?.['minor']
-  if (minor === undefined) {
-    const message = `admin-gates configmap gate name ${name} has invalid format; must comply with "^ack-([4-5][.][0-9]{1,})-[^-]".`
-    return { reason: 'AdminAckConfigMapGateNameError', message }
-  }
-  const { major, minor: running } = releaseNumber(version)
-  if (minor !== `${major}.${running}`) return undefined
-  if (text === '') {
-    const message = `admin-gates configmap gate ${name} must contain a non-empty value.`
-    return { reason: 'AdminAckConfigMapGateValueError', message }
-  }
-  return ack === 'true' ? undefined : { reason: 'AdminAckRequired', message: text }
+  if (minor === undefined) return stated('gateName', { name })
+  const running = releaseNumber(version)
+  if (minor !== `${running.major}.${running.minor}`) return undefined
+  if (text === '') return stated('gateValue', { name })
+  return ack === 'true' ? undefined : stated('gateOpen', { text })
 }

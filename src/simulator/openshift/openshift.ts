@@ -1,5 +1,6 @@
 import * as kube from '../kinds.ts'
-import { ChangeSignal, claim, type ControllerContext, untilAborted } from '../machinery/controller.ts'
+import data from './platform.json' with { type: 'json' }
+import { ChangeSignal, type ControllerContext, untilAborted } from '../machinery/controller.ts'
 import type { Faults } from '../machinery/machinery-faults.ts'
 import { runClusterOperators, runKubeletSkew, versionsOf } from './cluster-operators.ts'
 import { runClusterVersion } from './cluster-version.ts'
@@ -7,20 +8,17 @@ import {
   minute,
   type OpenShiftFaults,
   type Platform,
+  platformData,
   withConditions,
   writeStatus,
 } from './platform-context.ts'
-import { runMachineConfigStatus, runNodeUpdates, runPools, runRender } from './machine-config-controller.ts'
+import { runMachineConfigStatus, runPools, runRender } from './machine-config-controller.ts'
+import { runNodeUpdates } from './machine-config-daemon.ts'
 import { type OpenShiftShape, type PoolShape, releaseOf } from './openshift-shape.ts'
-import type { Condition } from '../../lib/kube/object.ts'
+import type { Condition, Kind, KubeObject } from '../../lib/kube/object.ts'
 import { platformRelease } from './cluster-updates.ts'
-import {
-  infrastructureStatus,
-  machineConfigPool,
-  machineRelease,
-  nodesOfPool,
-  runHealthChecks,
-} from './openshift-objects.ts'
+import { runHealthChecks } from './health-checks.ts'
+import { machineConfigPool, machineRelease, nodesOfPool } from './openshift-objects.ts'
 import { timestamp } from '../api/object-lifecycle.ts'
 
 /**
@@ -33,108 +31,85 @@ export async function runOpenShift(
   faults: Faults<OpenShiftFaults>,
 ): Promise<void> {
   const platform: Platform = { ...cx, shape, faults }
-  await installPlatform(platform)
+  await untilAborted(cx.signal, () => installPlatform(platform))
   const machines =
     shape.topology === 'External' ? [] : [runRender, runPools, runNodeUpdates, runMachineConfigStatus]
-  const all = [
+  const everywhere = [
     runClusterVersion,
     runClusterOperators,
     runKubeletSkew,
     runHealthChecks,
     runInterference,
-    ...machines,
   ]
-  await Promise.all(all.map((run) => run(platform)))
+  await Promise.all([...everywhere, ...machines].map((run) => run(platform)))
 }
 
 /** Long ago, so that nothing of it looks like news. */
 const age = { installed: 90 * 24 * 60 * minute, updated: 30 * 24 * 60 * minute }
 
+/** What operators say of a platform that has been there for long, where nothing is said yet. */
 async function installPlatform(cx: Platform): Promise<void> {
-  await untilAborted(cx.signal, async () => {
-    const since = stamp(cx.clock.now(), age.updated)
-    for (const operator of await cx.reader.list(kube.ClusterOperators))
-      if (!operator.status)
-        await writeStatus(cx, kube.ClusterOperators, operator, installed(cx.shape, operator, since))
-    for (const infrastructure of await cx.reader.list(kube.Infrastructures))
-      if (!infrastructure.status)
-        await writeStatus(cx, kube.Infrastructures, infrastructure, infrastructureStatus(cx.shape))
-    for (const version of await cx.reader.list(kube.ClusterVersions))
-      if (!version.status) await writeStatus(cx, kube.ClusterVersions, version, versionStatus(cx, version))
-  })
-}
-
-const stamp = (now: Date, ago: number): string => timestamp(new Date(now.getTime() - ago))
-
-const well: readonly Condition[] = [
-  claim('Available', 'True', 'AsExpected', 'All is well'),
-  claim('Progressing', 'False', 'AsExpected', ''),
-  claim('Degraded', 'False', 'AsExpected', ''),
-  claim('Upgradeable', 'True', 'AsExpected', ''),
-]
-
-function installed({ graph, version }: OpenShiftShape, { metadata }: kube.ClusterOperator, since: string) {
-  const { kubernetes } = releaseOf(graph, version) ?? { kubernetes: '' }
-  const versions = versionsOf(metadata.name, { version, kubernetes })
-  return { versions, conditions: withConditions([], well, since) }
-}
-
-function versionStatus(cx: Platform, { metadata }: kube.ClusterVersion): kube.ClusterVersion['status'] {
   const { shape, clock } = cx
-  const release = releaseOf(shape.graph, shape.version)
-  return {
-    desired: release ? platformRelease(release) : { version: shape.version },
+  const { graph, version, topology = 'HighlyAvailable' } = shape
+  const release = releaseOf(graph, version)
+  const since = stamp(clock.now(), age.updated)
+  const conditions = (of: readonly object[]): Condition[] =>
+    withConditions([], platformData<Condition[]>(of, { version }), since)
+  const install = async <T extends KubeObject & { status?: object }>(
+    kind: Kind<T>,
+    statusOf: (object: T) => T['status'],
+  ): Promise<void> => {
+    for (const object of await cx.reader.list(kind))
+      if (!object.status) await writeStatus(cx, kind, object, statusOf(object))
+  }
+  await install(kube.ClusterOperators, ({ metadata }) => ({
+    versions: versionsOf(metadata.name, release ?? { version, kubernetes: '' }),
+    conditions: conditions(data.settled.ClusterOperator),
+  }))
+  const machines = topology === 'SingleReplica' ? topology : 'HighlyAvailable'
+  const infrastructure = platformData<object>(data.settled.Infrastructure, {
+    controlPlane: topology,
+    machines,
+  })
+  await install(kube.Infrastructures, () => infrastructure)
+  await install(kube.ClusterVersions, ({ metadata }) => ({
+    desired: release ? platformRelease(release) : { version },
     history: pastUpdates(shape, clock.now()),
     observedGeneration: metadata.generation ?? 1,
     versionHash: 'a1B2c3D4e5F=',
     availableUpdates: null,
-    conditions: settled(shape.version, stamp(clock.now(), age.updated)),
-  }
+    conditions: conditions(data.settled.ClusterVersion),
+  }))
 }
 
-function settled(version: string, since: string): Condition[] {
-  const claims: readonly Condition[] = [
-    claim('Available', 'True', undefined, `Done applying ${version}`),
-    claim('Failing', 'False'),
-    claim('Progressing', 'False', undefined, `Cluster version is ${version}`),
-    claim('ReleaseAccepted', 'True', 'PayloadLoaded', 'Payload loaded'),
-    claim('ImplicitlyEnabledCapabilities', 'False', 'AsExpected'),
-  ]
-  return withConditions([], claims, since)
-}
+const stamp = (now: Date, ago: number): string => timestamp(new Date(now.getTime() - ago))
 
-/** Installed as an older release of the graph where there is one, and updated since. */
+/** Installed as an older release of the graph where there is one, and updated since; the newest first. */
 function pastUpdates({ graph, version }: OpenShiftShape, now: Date): kube.UpdateHistory[] {
   const before = graph.find(({ to }) => to.includes(version))
-  const steps = before ? [before.version, version] : [version]
-  const past = steps.map((of, index): kube.UpdateHistory => {
-    const isInstall = index === 0
-    const completed = isInstall ? age.installed : age.updated
-    return {
-      state: 'Completed',
-      version: of,
-      image: releaseOf(graph, of)?.image ?? '',
-      startedTime: stamp(now, completed + (isInstall ? 41 : 63) * minute),
-      completionTime: stamp(now, completed),
-      verified: !isInstall,
-    }
+  const past = (of: string, completed: number, took: number): kube.UpdateHistory => ({
+    state: 'Completed',
+    version: of,
+    image: releaseOf(graph, of)?.image ?? '',
+    startedTime: stamp(now, completed + took * minute),
+    completionTime: stamp(now, completed),
+    verified: completed === age.updated,
   })
-  return past.toReversed()
+  const installed = past(before?.version ?? version, age.installed, 41)
+  return before ? [past(version, age.updated, 63), installed] : [installed]
 }
 
 /** What other people do while an update is under way, when the fault is switched on: once each. */
 async function runInterference(cx: Platform): Promise<void> {
   const changed = new ChangeSignal(cx.clock, cx.signal)
-  const unpaused = new Set<string>()
   cx.faults.onChange(() => changed.notify(), cx.signal)
+  let unpaused: readonly string[] = []
   while (!cx.signal.aborted) {
     const { addedPool, unpausedPools = [] } = cx.faults.on
     if (addedPool) await addPool(cx, addedPool)
-    for (const name of unpausedPools.filter((one) => !unpaused.has(one))) {
-      unpaused.add(name)
+    for (const name of unpausedPools.filter((one) => !unpaused.includes(one)))
       await cx.writer.mergePatch(kube.Pools, { name }, { spec: { paused: false } })
-    }
-    for (const name of unpaused) if (!unpausedPools.includes(name)) unpaused.delete(name)
+    unpaused = unpausedPools
     await changed.wait()
   }
 }
@@ -143,7 +118,7 @@ async function runInterference(cx: Platform): Promise<void> {
 async function addPool(cx: Platform, pool: PoolShape): Promise<void> {
   const { reader, writer, shape } = cx
   if ((await reader.get(kube.Pools, pool)).is !== 'absent') return
-  const version = (await machineRelease(cx))?.version ?? shape.version
+  const { version } = (await machineRelease(cx)) ?? shape
   for (const node of nodesOfPool({ ...shape, version }, pool)) {
     if ((await reader.get(kube.Nodes, node.metadata)).is !== 'absent') continue
     const { status = {} } = node

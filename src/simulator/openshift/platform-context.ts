@@ -3,7 +3,9 @@ import type { Condition, Kind, KubeObject } from '../../lib/kube/object.ts'
 import { isNotFound } from '../../lib/kube/errors.ts'
 import type { ControllerContext } from '../machinery/controller.ts'
 import type { Faults } from '../machinery/machinery-faults.ts'
+import { filled } from '../placeholders.ts'
 import type { OpenShiftShape, PoolShape } from './openshift-shape.ts'
+import data from './platform.json' with { type: 'json' }
 
 /** What every operator of the platform works with. */
 export interface Platform extends ControllerContext {
@@ -13,8 +15,9 @@ export interface Platform extends ControllerContext {
 
 export const minute = 60_000
 
-/** How often an update under way is looked at, as the passing of time has no event of its own; in ms. */
-export const pollEvery = 15_000
+/** After how many ms to look at what is due in `left` ms, by who looks every so often and waits `delay` of it after any change. */
+export const nextLook = (left: number, { every, delay }: { every: number; delay: number }): number =>
+  Math.ceil(left / every) * every - delay
 
 /** All of them; none where the cluster does not know the kind. Throws ApiError. */
 export async function listServed<T extends KubeObject>(cx: ControllerContext, kind: Kind<T>): Promise<T[]> {
@@ -33,20 +36,13 @@ export async function listServed<T extends KubeObject>(cx: ControllerContext, ki
 export async function writeStatus<T extends KubeObject & { status?: object }>(
   cx: ControllerContext,
   kind: Kind<T>,
-  object: T,
+  { metadata: { name, namespace, resourceVersion }, status: before }: T,
   status: T['status'],
 ): Promise<void> {
-  if (isDeepStrictEqual(object.status, status)) return
-  const { name, namespace, resourceVersion } = object.metadata
-  await cx.writer.jsonPatch(
-    kind,
-    { name, namespace },
-    [
-      { op: 'test', path: '/metadata/resourceVersion', value: resourceVersion },
-      { op: 'add', path: '/status', value: status },
-    ],
-    'status',
-  )
+  if (isDeepStrictEqual(before, status)) return
+  const unread = { op: 'test', path: '/metadata/resourceVersion', value: resourceVersion } as const
+  const patch = [unread, { op: 'add', path: '/status', value: status } as const]
+  await cx.writer.jsonPatch(kind, { name, namespace }, patch, 'status')
 }
 
 /** What goes wrong with a platform and its machines. */
@@ -75,20 +71,33 @@ interface NotUpgradeable {
   message: string
 }
 
+type Words = Readonly<Record<string, string | number | undefined>>
+
+/** A part of platform.json with these words in it. */
+export const platformData = <T>(template: unknown, words: Words): T =>
+  filled(template, { word: (name) => String(words[name] ?? '') })
+
+/** A condition of platform.json; when it changed last is for who writes it to say. */
+export const stated = (name: keyof typeof data.conditions, words: Words = {}): Condition =>
+  platformData(data.conditions[name], words)
+
+/** A text of platform.json. */
+export const worded = (name: keyof typeof data.texts, words: Words = {}): string =>
+  platformData(data.texts[name], words)
+
 /** With those conditions set; the transition time of each is that of the last change of status. `at`: RFC 3339. */
 export function withConditions(
-  conditions: readonly Condition[],
+  conditions: readonly Condition[] | undefined,
   claims: readonly Condition[],
   at: string,
 ): Condition[] {
-  const all = [...conditions]
-  for (const said of claims) {
-    const place = all.findIndex(({ type }) => type === said.type)
-    const before = all[place]
-    const since = before?.status === said.status ? before.lastTransitionTime : undefined
-    all.splice(before ? place : all.length, 1, { ...said, lastTransitionTime: since ?? at })
+  const all = new Map(conditions?.map((one) => [one.type, one]))
+  for (const claim of claims) {
+    const before = all.get(claim.type)
+    const since = before?.status === claim.status ? before.lastTransitionTime : undefined
+    all.set(claim.type, { ...claim, lastTransitionTime: since ?? at })
   }
-  return all
+  return [...all.values()]
 }
 
 export const isTrue = (conditions: readonly Condition[] | undefined, type: string): boolean =>

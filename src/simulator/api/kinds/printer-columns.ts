@@ -24,10 +24,6 @@ export const definedColumns = (definitions: readonly Json[]): Column[] =>
     return { ...column, priority: Number(definition['priority'] ?? 0) }
   })
 
-/** The JSONPath of what a condition of that type says. */
-export const conditionPath = (type: string, member = 'status'): string =>
-  `.status.conditions[?(@.type=='${type}')].${member}`
-
 export const agePath = { Age: '.metadata.creationTimestamp' }
 
 /**
