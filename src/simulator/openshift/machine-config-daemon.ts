@@ -66,7 +66,7 @@ async function untilDone(cx: Platform, name: string): Promise<void> {
   await untilAborted(cx.signal, async () => {
     for (let node = await read(cx, name); node && isBehind(node); node = await read(cx, name)) {
       try {
-        await updateNode(cx, node)
+        await updateNode(cx, name)
       } catch (error) {
         if (!(error instanceof ApiError)) throw error
         await cx.clock.sleep(retry, cx.signal)
@@ -85,17 +85,12 @@ const takes = { writing: 1.5 * minute, reboot: 3 * minute, snapshot: 10_000 }
  * Takes a node to the configuration that it is to have: cordon, drain, write, reboot, come back with the release's kubelet, uncordon
  * (ocp 3.5). Begun again where it was broken off, it ends the same. Throws ApiError when the node is gone.
  */
-async function updateNode(cx: Platform, node: kube.Node): Promise<void> {
-  const { name } = node.metadata
+async function updateNode(cx: Platform, name: string): Promise<void> {
+  const node = await read(cx, name)
+  if (!node || !isBehind(node)) return
   const config = note(node, 'desired') ?? ''
-  const before = await notesOf(cx, note(node, 'current') ?? '')
-  const after = await notesOf(cx, config)
-  if (before[renderNote.content] !== after[renderNote.content]) {
-    await cordonAndDrain(cx, name, config)
-    await cx.clock.sleep(takes.writing, cx.signal)
-    await reboot(cx, name, config)
-    await comeBack(cx, name, after[renderNote.release] ?? '')
-  }
+  const content = await contentOf(cx, note(node, 'current') ?? '')
+  if (content !== (await contentOf(cx, config))) await restart(cx, name, config)
   const uncordon = `uncordon-${config}`
   const done = { current: config, state: 'Done', reason: null, desiredDrain: uncordon, lastDrain: uncordon }
   await annotate(cx, name, done)
@@ -119,12 +114,19 @@ async function notesOf({ reader }: Platform, name: string): Promise<Record<strin
   return config?.metadata.annotations ?? {}
 }
 
-async function cordonAndDrain(cx: Platform, name: string, config: string): Promise<void> {
+async function contentOf(cx: Platform, config: string): Promise<string | undefined> {
+  return (await notesOf(cx, config))[renderNote.content]
+}
+
+async function restart(cx: Platform, name: string, config: string): Promise<void> {
   await cx.writer.mergePatch(kube.Nodes, { name }, { spec: { unschedulable: true } })
   await annotate(cx, name, { state: 'Working', desiredDrain: `drain-${config}` })
   // Where nothing could go anywhere nothing is drained (ocp 3.5).
   if (cx.shape.topology !== 'SingleReplica') await drain(cx, name)
   await annotate(cx, name, { state: 'Working', reason: null, lastDrain: `drain-${config}` })
+  await cx.clock.sleep(takes.writing, cx.signal)
+  await reboot(cx, name, config)
+  await comeBack(cx, name, config)
 }
 
 async function reboot(cx: Platform, name: string, config: string): Promise<void> {
@@ -146,8 +148,8 @@ async function endLaunchers({ reader, writer }: Platform, name: string): Promise
     await writer.mergePatch(kube.Pods, metadata, { status: { phase: 'Failed' } }, 'status')
 }
 
-async function comeBack(cx: Platform, name: string, version: string): Promise<void> {
-  const release = releaseOf(cx.shape.graph, version)
+async function comeBack(cx: Platform, name: string, config: string): Promise<void> {
+  const release = releaseOf(cx.shape.graph, (await notesOf(cx, config))[renderNote.release])
   if (release) {
     const nodeInfo = softwareOf(cx.shape, release)
     await cx.writer.mergePatch(kube.Nodes, { name }, { status: { nodeInfo } }, 'status')
