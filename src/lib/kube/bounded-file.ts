@@ -1,5 +1,5 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
-import { usageError } from './errors.ts'
+import { messageOf, usageError } from './errors.ts'
 
 /** MB that kvup reads of a file, a pipe or standard input, unzipped: far more than a plan, a manifest, a catalog or a cluster of 10,000 VMs has. */
 const mostMegabytes = 256
@@ -53,5 +53,5 @@ const troubles: Readonly<Record<string, readonly [read: string, write?: string]>
 export function fileTrouble(cause: unknown, doing: 'read' | 'write'): string {
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
   const [read, write = read] = troubles[code] ?? []
-  return (doing === 'read' ? read : write) ?? (cause instanceof Error ? cause.message : String(cause))
+  return (doing === 'read' ? read : write) ?? messageOf(cause)
 }

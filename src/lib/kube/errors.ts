@@ -104,7 +104,7 @@ export class Unforeseen extends Error {
   readonly log: string
 
   constructor(error: unknown, log: string) {
-    super(error instanceof Error ? error.message : String(error), { cause: error })
+    super(messageOf(error), { cause: error })
     this.log = log
   }
 }

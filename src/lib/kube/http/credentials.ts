@@ -1,4 +1,4 @@
-import { ApiError, type Details, type KvupError, usageError } from '../errors.ts'
+import { ApiError, type Details, type KvupError, messageOf, usageError } from '../errors.ts'
 import { type Clock, ticks } from '../clock.ts'
 import { shellWord } from '../shell-line.ts'
 import { shortened } from './failure.ts'
@@ -74,10 +74,9 @@ async function connected({ cluster, login }: Target, tls: Tls): Promise<Access['
   try {
     return await connectionsTo(cluster, tls)
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause)
     throw usageError(
       'certificate-unusable',
-      `the client certificate, its key or the certificate authority for ${login.name} cannot be used: ${shortened(why, 200)}`,
+      `the client certificate, its key or the certificate authority for ${login.name} cannot be used: ${shortened(messageOf(cause), 200)}`,
       { remedy: 'kubectl config view --raw=false   # shows where they are', cause },
     )
   }
@@ -155,7 +154,7 @@ function loginFailure(cause: unknown, target: Target): KvupError {
   const { login, context } = target
   const plugin = pluginOf(target)
   const { code, path, syscall } = cause as { code?: string; path?: string; syscall?: string }
-  const why = shortened((cause instanceof Error ? cause.message : String(cause)).trim())
+  const why = shortened(messageOf(cause).trim())
   if (plugin !== undefined) {
     const { command, args, installHint } = plugin
     if (syscall?.startsWith('spawn') !== true)

@@ -1,7 +1,7 @@
 import { isRecord, parseJson, type Texts } from '../object.ts'
 import { existsSync, readFileSync } from 'node:fs'
 import { delimiter, dirname, isAbsolute, join, resolve } from 'node:path'
-import { usageError } from '../errors.ts'
+import { cannotRead, messageOf, usageError } from '../errors.ts'
 import type { Connection, Environment, Headers, Impersonation, Target } from './target.ts'
 import type { Cluster, Context, User } from '@kubernetes/client-node'
 import { plainYaml } from './plain-yaml.ts'
@@ -99,9 +99,8 @@ export async function readKubeconfig(file: string): Promise<Entries> {
     lastRead = { file, text, entries }
     return entries
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause)
-    const remedy = `kubectl config view --kubeconfig ${file}`
-    throw usageError('kubeconfig-invalid', `${file} is not a kubeconfig: ${why}`, { remedy, cause })
+    const why = `${file} is not a kubeconfig: ${messageOf(cause)}`
+    throw usageError('kubeconfig-invalid', why, { remedy: `kubectl config view --kubeconfig ${file}`, cause })
   }
 }
 
@@ -111,9 +110,8 @@ function readText(file: string): string {
   try {
     return readFileSync(file, 'utf8')
   } catch (cause) {
-    const why = `cannot read the kubeconfig ${file}: ${(cause as Error).message}`
     const remedy = 'name a file that exists with --kubeconfig FILE or KUBECONFIG'
-    throw usageError('kubeconfig-missing', why, { remedy, cause })
+    return cannotRead('kubeconfig-missing', `the kubeconfig ${file}`, remedy)(cause)
   }
 }
 

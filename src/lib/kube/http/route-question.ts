@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { request } from 'node:https'
 import { getCACertificates } from 'node:tls'
 import type { RouteAnswer, RouteCall } from '../cluster.ts'
+import { messageOf } from '../errors.ts'
 import type { Target } from './target.ts'
 import type { Credentials } from './credentials.ts'
 
@@ -37,7 +38,7 @@ export async function askRoute(call: RouteCall, { target, credentials }: Asker):
     return await sent(call, { authorization, ca: authorities })
   } catch (error) {
     // A file that is gone, a certificate or a token that is none.
-    return { why: error instanceof Error ? error.message : String(error) }
+    return { why: messageOf(error) }
   }
 }
 

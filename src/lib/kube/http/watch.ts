@@ -1,5 +1,5 @@
 import { type Clock, ticks } from '../clock.ts'
-import { ApiError } from '../errors.ts'
+import { ApiError, messageOf } from '../errors.ts'
 import type { Change, Where } from '../cluster.ts'
 import { type Kind, type KubeObject, keyOf } from '../object.ts'
 import { backoff, overloadOnly } from './backoff.ts'
@@ -156,7 +156,7 @@ class WatchState<T extends KubeObject> {
     } else this.#at = undefined
     if (next !== 'list' && !this.#lost) {
       this.#lost = true
-      yield { type: 'lost', why: error instanceof Error ? error.message : String(error) }
+      yield { type: 'lost', why: messageOf(error) }
     }
     if (next === 'poll' || (next === 'list' && this.#failures <= 1)) return
     const isRefused = status === 401 || status === 403 || status === 404

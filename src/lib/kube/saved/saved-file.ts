@@ -3,7 +3,7 @@ import { join, relative } from 'node:path'
 import { promisify } from 'node:util'
 import { createGzip, gunzip } from 'node:zlib'
 import { mostBytes, readBounded, tooLarge } from '../bounded-file.ts'
-import { KvupError, usageError } from '../errors.ts'
+import { KvupError, messageOf, usageError } from '../errors.ts'
 import { type Needed, type PassedOver, type SavedCluster, savedCluster, unfit } from './saved-cluster.ts'
 import { isAsked, momentOf } from './saved-dumps.ts'
 import { deepest, isRecord, isTooDeep, type KubeObject, withoutNulls } from '../object.ts'
@@ -263,7 +263,7 @@ function lineOf(text: string, error: unknown): number {
 }
 
 function broken(file: string, line: number, error: unknown): Error {
-  const said = error instanceof Error ? error.message : String(error)
+  const said = messageOf(error)
   const truncated = /Unexpected end|Unterminated/.test(said)
   return unreadable(file, line, truncated ? 'it is truncated here' : `it is no JSON: ${said.slice(0, 120)}`)
 }
@@ -323,8 +323,7 @@ export async function writeSaved(file: string, objects: readonly KubeObject[]): 
   try {
     await (file.endsWith('.gz') ? pipeline(lines, createGzip(), out) : pipeline(lines, out))
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause)
-    throw usageError('snapshot-unwritten', `cannot write ${file}: ${why}`, { cause })
+    throw usageError('snapshot-unwritten', `cannot write ${file}: ${messageOf(cause)}`, { cause })
   }
 }
 
