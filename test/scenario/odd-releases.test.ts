@@ -271,6 +271,16 @@ test('somebody’s copy of a component, stamps and all, that never gets ready ke
 const edit = (stage: Stage, virtLauncher = 4) =>
   stage.edit({ configuration: { developerConfiguration: { logVerbosity: { virtLauncher } } } })
 
+/** Until the operator has failed once, as it does right behind its own done (recording operator-v1.8.4-v1.9.0). */
+async function untilItFails(stage: Stage): Promise<void> {
+  stage.label({ labels: { touched: 'true' } })
+  const failed = () =>
+    stage.film.at(-1)?.status?.conditions?.some(({ reason }) => reason === 'DeploymentFailed') === true
+  for (let i = 0; i < minute / second && !failed(); i++) await stage.clock.sleep(second)
+  const { metadata, status } = stage.film.at(-1) ?? {}
+  expect([failed(), metadata?.generation]).toEqual([true, status?.observedGeneration])
+}
+
 describe('an edit of the KubeVirt resource that virt-operator is acting on', () => {
   test('check waits for it, and judges then; upgrade waits for it and goes on', async () => {
     await play(byManifest, async (stage) => {
@@ -284,16 +294,6 @@ describe('an edit of the KubeVirt resource that virt-operator is acting on', () 
       expect((await stage.upgrade('v1.9.0', { stableFor: '5s' })).code).toBe(0)
     })
   })
-
-  /** Until the operator has failed once, as it does right behind its own done (recording operator-v1.8.4-v1.9.0). */
-  async function untilItFails(stage: Stage): Promise<void> {
-    stage.label({ labels: { touched: 'true' } })
-    const failed = () =>
-      stage.film.at(-1)?.status?.conditions?.some(({ reason }) => reason === 'DeploymentFailed') === true
-    for (let i = 0; i < minute / second && !failed(); i++) await stage.clock.sleep(second)
-    const { metadata, status } = stage.film.at(-1) ?? {}
-    expect([failed(), metadata?.generation]).toEqual([true, status?.observedGeneration])
-  }
 
   test('nor is an upgrade refused that begins in a failure of the operator which heals: check waits for it as well', async () => {
     await play({ ...byManifest, faults: { blipAfterReady: true } }, async (stage) => {
