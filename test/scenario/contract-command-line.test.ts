@@ -143,7 +143,7 @@ test('contract: v is optional, the full version is required, a duration needs a 
   })
 })
 
-test('contract: --timeout is the whole run', async () => {
+test('manner 38: --timeout is the whole run, and its end is exit 4', async () => {
   await play(byTag, async (stage) => {
     stage.simulated.faults.set({ stopped: true })
     const ended = await stage.upgrade('v1.8.4', { timeout: '7m' })

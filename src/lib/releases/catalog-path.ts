@@ -124,7 +124,6 @@ export function reachedIn(
   return path.is === 'none' ? path.reaches : []
 }
 
-
 type Reached = { csv: string; at: Installed; path: readonly CatalogHop[] }
 
 function hopsFrom(
