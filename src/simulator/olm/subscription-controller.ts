@@ -305,7 +305,7 @@ function untilNamed(
 }
 
 /** What a look at a Subscription shows: its plan with the phase that it is to say of it, and in how many ms it is to name its CSV. */
-interface Look {
+interface SubscriptionView {
   source: kube.CatalogSource | undefined
   plan: kube.InstallPlan | undefined
   phase: string
@@ -316,9 +316,13 @@ interface Look {
  * What follows for a Subscription from what is there: its CSV, as soon as it exists in whatever phase, its plan, its catalog (ocp 2.1).
  * The answer is the Subscription as it is then.
  */
-function follow(cx: Olm, subscription: kube.Subscription, look: Look): Promise<kube.Subscription> {
+function follow(
+  cx: Olm,
+  subscription: kube.Subscription,
+  view: SubscriptionView,
+): Promise<kube.Subscription> {
   const { status = {} } = subscription
-  const { source, plan, phase, late } = look
+  const { source, plan, phase, late } = view
   const { currentCSV } = status
   const isLost = status.installPlanRef !== undefined && plan === undefined
   // A plan that only waited is forgotten; of one whose CSV was named no other is made (olm-real 4).
@@ -328,7 +332,7 @@ function follow(cx: Olm, subscription: kube.Subscription, look: Look): Promise<k
   return changeStatus(
     cx,
     subscription,
-    { ...(isForgotten ? forgotten : standing(currentCSV, late === 0)), catalogHealth: health.of },
+    { ...(isForgotten ? forgotten : stateOf(currentCSV, late === 0)), catalogHealth: health.of },
     {
       InstallPlanMissing: isMissing ? { status: 'True', reason: 'ReferencedInstallPlanNotFound' } : undefined,
       InstallPlanPending:
@@ -343,7 +347,7 @@ function follow(cx: Olm, subscription: kube.Subscription, look: Look): Promise<k
 
 const forgotten = { installPlanRef: null, installplan: null, currentCSV: null, state: null }
 
-function standing(currentCSV: string | undefined, isThere: boolean): StatusChange {
+function stateOf(currentCSV: string | undefined, isThere: boolean): StatusChange {
   if (currentCSV === undefined) return { state: null }
   return isThere ? { state: 'AtLatestKnown', installedCSV: currentCSV } : { state: 'UpgradePending' }
 }

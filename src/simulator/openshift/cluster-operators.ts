@@ -5,7 +5,7 @@ import {
   isTrue,
   listServed,
   minute,
-  nextLook,
+  nextTick,
   type Platform,
   stated,
   withConditions,
@@ -25,7 +25,7 @@ interface Task {
 }
 
 /** How often operators look at themselves beside what changes, ms; of that time the loop takes 10 ms to gather changes. */
-const looks = { every: 15_010, delay: 10 }
+const ticks = { every: 15_010, delay: 10 }
 
 /** An operator in an update. machine-config has its machines updated besides. */
 const updates = (cx: Platform): Phases<kube.ClusterOperator, Task> => ({
@@ -69,7 +69,7 @@ export function runClusterOperators(cx: Platform): Promise<void> {
     for (const [place, operator] of nextLevel(cx, await cx.reader.list(kube.ClusterOperators), release))
       again.push((await advance(operator, { place, release })) ?? undefined)
     const left = soonest(again)
-    return left === undefined ? undefined : nextLook(left, looks)
+    return left === undefined ? undefined : nextTick(left, ticks)
   })
 }
 

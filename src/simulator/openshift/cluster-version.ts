@@ -32,7 +32,7 @@ const [slowAfter, slowMachines, degradedAfter] = [30 * minute, 90 * minute, 40 *
 const manifests = 901
 
 /** What a look at the ClusterVersion finds; operators by name. */
-interface Look {
+interface VersionView {
   /** The version that it is at or on its way to, and how far it is. */
   words: { version: string; parts: number; all: number; percent: number }
   isUpdating: boolean
@@ -49,7 +49,7 @@ interface Look {
 const fine = stated('notFailing')
 
 /** Where the update stands, and whether it fails (ocp 3.1): Completed once every operator is there. */
-const progress: Phases<kube.ClusterVersion, Look> = {
+const progress: Phases<kube.ClusterVersion, VersionView> = {
   kind: kube.ClusterVersions,
   phases: [
     {
@@ -113,7 +113,7 @@ export function runClusterVersion(cx: Platform): Promise<void> {
   const watched = [{ kind: kube.ClusterVersions }, { kind: kube.ClusterOperators }, ...places, cx.faults]
   const advance = phaseDriver(cx, progress)
   const [fetches, retrieves] = [wait(takes.loading), wait(takes.retrieving)]
-  const look = async (): Promise<number | undefined> => {
+  const reconcile = async (): Promise<number | undefined> => {
     const [found] = await cx.reader.list(kube.ClusterVersions)
     if (!found?.status) return takes.noticing
     const [now, at] = [cx.clock.now(), seconds(cx)]
@@ -124,19 +124,19 @@ export function runClusterVersion(cx: Platform): Promise<void> {
     const fetching = 'fetches' in request ? fetches(JSON.stringify(desiredUpdate), now) : 0
     const asking = retrieves(channel, now)
     const status = decided(version, fetching > 0 ? { says: retrieving(version) } : request, at)
-    const seen = progressOf(status, operators, now)
-    const say: Look['say'] = (...claims) => {
+    const how = progressOf(status, operators, now)
+    const say: VersionView['say'] = (...claims) => {
       const conditions = withConditions(status.conditions, claims, at)
-      const next = { ...(seen.isUpdating && seen.isThrough ? completed(status, at) : status), conditions }
+      const next = { ...(how.isUpdating && how.isThrough ? completed(status, at) : status), conditions }
       const updates = { channel, graph, at, answers: cx.faults.on.updatesNotRetrieved !== true }
       const known = asking > 0 ? withoutUpdates(next) : withUpdates(next, updates)
       return writeStatus(cx, kube.ClusterVersions, found, known)
     }
-    await advance(found, { ...seen, say })
+    await advance(found, { ...how, say })
     if (fetching > 0 || asking > 0) return takes.noticing
-    return seen.isUpdating ? pollEvery : undefined
+    return how.isUpdating ? pollEvery : undefined
   }
-  return control(cx, watched, look, () => takes.noticing)
+  return control(cx, watched, reconcile, () => takes.noticing)
 }
 
 /** For how many ms more something goes on that begins when it is asked for another `what`: forgotten with the process, and begun again. */
@@ -170,7 +170,7 @@ export const isAt = (operator: kube.ClusterOperator, version: string): boolean =
   operatorVersion(operator) === version && !isUnderway(operator)
 
 /** How far the operators are. */
-function progressOf({ desired, history }: Status, operators: Operators, now: Date): Omit<Look, 'say'> {
+function progressOf({ desired, history }: Status, operators: Operators, now: Date): Omit<VersionView, 'say'> {
   const to = desired?.version ?? ''
   const isUpdating = history?.[0]?.state === 'Partial'
   const done = operators.filter((operator) => isAt(operator, to)).length

@@ -26,7 +26,7 @@ type Counts = ReturnType<typeof countsOf>
 type State = Exclude<keyof typeof data.pools, 'synced' | 'degraded'>
 
 /** What a look at a pool finds. */
-interface Look {
+interface PoolView {
   /** The rendered MachineConfig that its nodes are to have. */
   config: string
   nodes: readonly kube.Node[]
@@ -35,7 +35,7 @@ interface Look {
 }
 
 /** What a pool says of its nodes, and has them do (ocp 3.5): a paused one with something to do is neither updated nor updating. */
-const phases = (cx: Platform): Phases<kube.Pool, Look> => ({
+const phases = (cx: Platform): Phases<kube.Pool, PoolView> => ({
   kind: kube.Pools,
   phases: [
     {
@@ -63,7 +63,7 @@ const phases = (cx: Platform): Phases<kube.Pool, Look> => ({
 /** Keeps the status of pools, and says to nodes of those that are not paused which configuration they are to take, maxUnavailable at a time. */
 export function runPools(cx: Platform): Promise<void> {
   const advance = phaseDriver(cx, phases(cx))
-  const look = async (): Promise<void> => {
+  const reconcile = async (): Promise<void> => {
     const pools = await cx.reader.list(kube.Pools)
     const all = await cx.reader.list(kube.Nodes)
     for (const pool of pools) {
@@ -77,7 +77,7 @@ export function runPools(cx: Platform): Promise<void> {
       await advance(pool, { config, nodes, isDone, publish })
     }
   }
-  return control(cx, [{ kind: kube.Pools }, { kind: kube.Nodes }], look, () => lag)
+  return control(cx, [{ kind: kube.Pools }, { kind: kube.Nodes }], reconcile, () => lag)
 }
 
 const isNew = (node: kube.Node): boolean => note(node, 'current') === undefined

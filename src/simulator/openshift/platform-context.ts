@@ -15,8 +15,8 @@ export interface Platform extends ControllerContext {
 
 export const minute = 60_000
 
-/** After how many ms to look at what is due in `left` ms, by who looks every so often and waits `delay` of it after any change. */
-export const nextLook = (left: number, { every, delay }: { every: number; delay: number }): number =>
+/** After how many ms to look at what is due in `left` ms, by who ticks every so often and waits `delay` of it after any change. */
+export const nextTick = (left: number, { every, delay }: { every: number; delay: number }): number =>
   Math.ceil(left / every) * every - delay
 
 /** All of them; none where the cluster does not know the kind. Throws ApiError. */

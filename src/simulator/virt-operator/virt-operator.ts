@@ -264,7 +264,7 @@ async function generations(cx: Operator, { config }: Pass): Promise<NonNullable<
 }
 
 /** What the operator says of the installation: the rows of facts 1.5, with Available, Progressing and Degraded. */
-const situations = {
+const outcomes = {
   deploying: ['DeploymentInProgress', 'False', 'True', 'False'],
   updating: ['UpdateInProgress', 'True', 'True', 'True'],
   ready: ['AllComponentsReady', 'True', 'False', 'False'],
@@ -272,7 +272,7 @@ const situations = {
 } as const
 
 /** An update is one deployment ID that follows another. */
-function situationOf({ kubevirt, config }: Pass, outcome: Outcome): [keyof typeof situations, string] {
+function outcomeOf({ kubevirt, config }: Pass, outcome: Outcome): [keyof typeof outcomes, string] {
   if (outcome.is === 'failed') return ['failed', `An error occurred during deployment: ${outcome.why}`]
   if (outcome.is === 'ready') return ['ready', 'All components are ready.']
   const {
@@ -289,17 +289,17 @@ function situationOf({ kubevirt, config }: Pass, outcome: Outcome): [keyof typeo
 
 function conditionsOf(pass: Pass, outcome: Outcome, now: string): Condition[] {
   const before = pass.kubevirt.status?.conditions ?? []
-  const [situation, message] = situationOf(pass, outcome)
-  const [reason, available, progressing, degraded] = situations[situation]
+  const [reached, message] = outcomeOf(pass, outcome)
+  const [reason, available, progressing, degraded] = outcomes[reached]
   const wanted = [
     claim('Available', available, reason, message),
     claim('Progressing', progressing, reason, message),
     claim('Degraded', degraded, reason, message),
   ]
-  if (situation === 'ready')
+  if (reached === 'ready')
     wanted.push(claim('Created', 'True', 'AllResourcesCreated', 'All resources were created.'))
-  else if (situation !== 'updating') wanted.push(...before.filter(({ type }) => type === 'Created'))
-  if (situation === 'failed') wanted.push(claim('Synchronized', 'False', reason, message))
+  else if (reached !== 'updating') wanted.push(...before.filter(({ type }) => type === 'Created'))
+  if (reached === 'failed') wanted.push(claim('Synchronized', 'False', reason, message))
   return wanted.map((next) => {
     const last = before.find(({ type }) => type === next.type)
     const isSame =
