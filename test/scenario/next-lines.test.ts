@@ -108,6 +108,8 @@ class Played {
     // A dry run is refused as the run is, and the refusal names the risk and what helps instead.
     const resumes = argv[0] === 'workloads' && ['restore', 'resume-updates'].includes(argv[1] ?? '')
     if (resumes && id === 'evictions') return undefined
+    // On a terminal it asks about this very loss, VM by VM.
+    if (argv[0] === 'workloads' && argv[1] === 'restart' && id === 'data-loss') return undefined
     return argv[0] === 'upgrade' && (await this.#isKnown(id, argv)) ? undefined : `exit ${code}, ${error}`
   }
 

@@ -1,6 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { type DaemonSet, DaemonSets, Pods } from '../../../src/lib/kube/kinds/workload-kinds.ts'
 import { HyperConvergeds } from '../../../src/lib/kube/kinds/operator-kinds.ts'
+import { KubeVirts } from '../../../src/lib/kube/kinds/kubevirt-kinds.ts'
+import { exitCode } from '../../../src/lib/kube/errors.ts'
+import { outdated } from '../../../src/commands/workloads/list-outdated.ts'
 import { okdOlm } from '../../../src/simulator/olm/olm-shape.ts'
 import { instance, outdatedCount, touchInstance } from '../machines.ts'
 import { scriptWaits } from '../naive-person.ts'
@@ -105,6 +108,13 @@ describe('trap 9: the count of the KubeVirt is stale while it updates, and count
     play(withVms, async (stage) => {
       const ended = await stage.upgrade('1.18.1', { stableFor: '0s', leavePaused: true })
       expect(ended.documents[0]).toMatchObject({ workloads: { outdated: 2 } })
+      // As it is while virt-operator does something else: the VMs are labelled, and it has not counted them yet.
+      stage.simulated.faults.set({ stopped: true })
+      const status = { outdatedVirtualMachineInstanceWorkloads: 0 }
+      await stage.cluster.writer.mergePatch(KubeVirts, stage.kubevirt.metadata, { status }, 'status')
+      const listed = await stage.perform((cx) => outdated(cx, { exitCode: true }))
+      expect(listed).toMatchObject({ code: exitCode.asked })
+      expect(listed.text).toContain('KubeVirt counts 0, 2 are labelled')
       expect(counter(stage)).toBe(0)
     }))
 
