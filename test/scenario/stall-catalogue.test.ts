@@ -9,10 +9,7 @@ import { pasteKubectl } from './pasted-kubectl.ts'
 import { isCommand, remediesIn, withoutUntested } from './printed-commands.ts'
 import { shellWords } from './shell-words.ts'
 import { byTag, minute, play, type Stage } from './stage.ts'
-import { olmStallRows } from './olm-stall-rows.ts'
 import { type StallRow, stallRows } from './stall-rows.ts'
-
-const allRows = { ...stallRows, ...olmStallRows }
 
 /** They cost time and hold nothing up: other tests show that a run goes on. */
 const passing: Readonly<Record<string, string>> = {
@@ -55,14 +52,14 @@ test('every fault of the simulator has a row here, or passes by itself', () => {
   const names = faultNames().filter((name) => !faces.has(name))
   for (const one of ['crashing', 'stopped', 'csvFails', 'components', 'lostNodes', 'webhook-down'])
     expect(names).toContain(one)
-  expect(names.toSorted()).toEqual(Object.keys({ ...allRows, ...passing, ...elsewhere }).toSorted())
+  expect(names.toSorted()).toEqual(Object.keys({ ...stallRows, ...passing, ...elsewhere }).toSorted())
 })
 
 test.each(Object.entries(elsewhere))('%s is played in %s', (fault, file) => {
   expect(readFileSync(new URL(file, import.meta.url), 'utf8').includes(fault)).toBe(true)
 })
 
-const rows = Object.entries(allRows).flatMap(([fault, all]) =>
+const rows = Object.entries(stallRows).flatMap(([fault, all]) =>
   all.map((row) => ({ title: `${fault}: ${row.name}`, row })),
 )
 
