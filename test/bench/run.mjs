@@ -110,7 +110,10 @@ function ensureSaid({ command, args, env }, words) {
 
 /** Of 10,000 VMIs 1,000 are outdated; the json has to be read page by page and written as it comes. */
 function outdated(env, bytes) {
-  ensureSaid({ ...kvup('workloads', 'outdated'), env }, `${outdatedOf(count)} of ${count} VMs run an old virt-launcher`)
+  ensureSaid(
+    { ...kvup('workloads', 'outdated'), env },
+    `${outdatedOf(count)} of ${count} VMs run an old virt-launcher`,
+  )
   const label = ['get', 'vmi', '-A', '-l', 'kubevirt.io/outdatedLauncherImage']
   for (const [format, limit] of [
     [['-o', 'json'], 0.5],
