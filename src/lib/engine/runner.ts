@@ -159,6 +159,12 @@ class StepSequence {
       )
   }
 
+  /** Where the step of an intent is not among the steps any more, its change made it superfluous. */
+  async #completeRest(): Promise<void> {
+    const known = this.#steps.map(({ id }) => id)
+    await this.#complete(this.#unfinished.filter((entry) => !known.some((id) => isOf(entry, id))))
+  }
+
   async #readForSteps(): Promise<void> {
     const steps = await this.#run.patiently(() => this.#run.procedure.steps(this.#run.live))
     const isSame = JSON.stringify(steps.map(summaryOf)) === JSON.stringify(this.#steps.map(summaryOf))
@@ -168,9 +174,7 @@ class StepSequence {
 
   async #finish(): Promise<RunOutcome> {
     const { procedure, began } = this.#run
-    // Where the step of an intent is not among the steps any more, its change made it superfluous.
-    const known = this.#steps.map(({ id }) => id)
-    await this.#complete(this.#unfinished.filter((entry) => !known.some((id) => isOf(entry, id))))
+    await this.#completeRest()
     const changed = this.#changed
     const done = changed.length > 0 ? `changed: ${changed.join(', ')}` : 'nothing to change'
     const shortfall = await this.#run.patiently(async () => procedure.shortfall?.(this.#run.live))
@@ -183,6 +187,7 @@ class StepSequence {
   }
 
   async #stop(step: Step, because: StopReason): Promise<RunOutcome> {
+    await this.#completeRest()
     const compared = await this.#run.cx.foreseen?.rehearsal?.compared({ isFinished: false })
     await this.#run.patiently(() =>
       this.#run.recordEnd('interrupted', step.id, `${stoppedBefore}: ${because}`, compared),
