@@ -39,7 +39,9 @@ beforeAll(async () => {
 
 afterAll(async () => {
   stopProxy()
+  const ended = once(demo, 'close')
   demo.kill('SIGINT')
+  await ended
   if (record) {
     const lines = Object.entries(wrote).flatMap(([minor, sent]) =>
       forReplay(sent).map((one) => JSON.stringify({ kubectl: minor, ...one })),
