@@ -397,12 +397,14 @@ export function beforehand(
   ]
 }
 
-function requestsRestored({ at }: AbortState, overrides: readonly Override[]): string {
+/** Where it began is not known any more behind an abort that was cut off at its very end: then nothing is said of it. */
+function requestsRestored({ from, at }: AbortState, overrides: readonly Override[]): string {
   const channel = overrideNamed(overrides, 'platform-channel')
   const back = [
     ...(channel === undefined ? [] : [`the channel becomes ${keptText(channel)}`]),
     ...(overrideNamed(overrides, 'desired-update') === undefined ? [] : ['the update request is withdrawn']),
   ]
+  if (back.length === 0 && minorOfPlatform(from) === '') return `The platform remains at ${at}`
   return `The platform has accepted no step: ${back.length === 0 ? `the platform is at ${at}, as it was` : back.join(', and ')}`
 }
 
