@@ -9,7 +9,7 @@ interface Filling {
 }
 
 /** A copy of data with its placeholders filled, and of its lists only what this release has: an item may have `since` and `until`, the minors of v1 with which it came and went. */
-export const filled = <T>(data: unknown, filling: Filling): T => fill(data, filling) as T
+export const fillTemplate = <T>(data: unknown, filling: Filling): T => fill(data, filling) as T
 
 function fill(data: unknown, filling: Filling): unknown {
   const words = (text: string) => text.replaceAll(/\{\{(.+?)\}\}/gu, (_, name: string) => filling.word(name))

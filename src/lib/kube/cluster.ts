@@ -216,7 +216,7 @@ export const readerWith = (live: Reader, own: Partial<Reader>): Reader => ({
 })
 
 /** Everything that is read page by page. */
-export async function itemsOf<T>(pages: AsyncIterable<Page<T>>): Promise<T[]> {
+export async function everyItem<T>(pages: AsyncIterable<Page<T>>): Promise<T[]> {
   const all: T[] = []
   for await (const { items } of pages) for (const item of items) all.push(item)
   return all

@@ -1,7 +1,7 @@
 import * as kube from '../kinds.ts'
 import { type ControllerContext, foundIn, seconds } from '../machinery/controller.ts'
 import type { Faults } from '../machinery/machinery-faults.ts'
-import { filled } from '../placeholders.ts'
+import { fillTemplate } from '../placeholders.ts'
 import type { Condition } from '../../lib/kube/object.ts'
 import data from './hyperconverged.json' with { type: 'json' }
 
@@ -44,7 +44,7 @@ type Words = Readonly<Record<string, string>>
 
 /** A part of hyperconverged.json with these words in it. */
 export const hyperConvergedData = <T>(template: unknown, words: Words): T =>
-  filled(template, { word: (name) => words[name] ?? '' })
+  fillTemplate(template, { word: (name) => words[name] ?? '' })
 
 /** Conditions of hyperconverged.json; when they changed last is for who writes them to say. */
 export const stated = (name: keyof typeof data.conditions, words: Words = {}): Condition[] =>

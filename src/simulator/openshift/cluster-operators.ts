@@ -3,7 +3,6 @@ import { control, foundIn, seconds, soonest } from '../machinery/controller.ts'
 import { phaseDriver, type Phases } from '../machinery/phases.ts'
 import {
   isTrue,
-  listServed,
   minute,
   nextTick,
   type Platform,
@@ -15,6 +14,7 @@ import { areMastersAt } from './machine-config-controller.ts'
 import { type OperatorPlace, operatorsOf, requestMachines } from './openshift-objects.ts'
 import { type OpenShiftShape, type Release, releaseNumber, releaseOf } from './openshift-shape.ts'
 import { isAt, operatorVersion } from './cluster-version.ts'
+import { listServed } from '../../lib/kube/known.ts'
 import { condition, type Condition } from '../../lib/kube/object.ts'
 import type { Store } from '../api/store.ts'
 
@@ -138,7 +138,7 @@ export function runKubeletSkew(cx: Platform): Promise<void> {
     const platform = releaseNumber(operatorVersion(operator))
     const release = { platform, server: serverVersion(operator) ?? '' }
     const skew = kubeletSkew(release, await cx.reader.list(kube.Nodes))
-    for (const server of await listServed(cx, kube.KubeApiServers)) {
+    for (const server of await listServed(cx.reader, kube.KubeApiServers)) {
       const conditions = withConditions(server.status?.conditions, [skew], seconds(cx))
       await writeStatus(cx, kube.KubeApiServers, server, { ...server.status, conditions })
     }

@@ -2,7 +2,8 @@ import * as kube from '../kinds.ts'
 import { condition, type KubeObject } from '../../lib/kube/object.ts'
 import { control, recordEvent } from '../machinery/controller.ts'
 import { share } from '../machinery/owned-pods.ts'
-import { isTrue, listServed, minute, msSince, type Platform, writeStatus } from './platform-context.ts'
+import { listServed } from '../../lib/kube/known.ts'
+import { isTrue, minute, msSince, type Platform, writeStatus } from './platform-context.ts'
 
 const patience = 5 * minute
 const beat = 30_000
@@ -18,8 +19,9 @@ export function runHealthChecks(cx: Platform): Promise<void> {
   const watched = [{ kind: kube.Nodes }, { kind: kube.MachineHealthChecks }, { kind: kube.NodeHealthChecks }]
   return control(cx, watched, async () => {
     const nodes = await cx.reader.list(kube.Nodes)
-    for (const check of await listServed(cx, kube.MachineHealthChecks)) await machineCheck(cx, check, nodes)
-    for (const check of await listServed(cx, kube.NodeHealthChecks)) await nodeCheck(cx, check, nodes)
+    for (const check of await listServed(cx.reader, kube.MachineHealthChecks))
+      await machineCheck(cx, check, nodes)
+    for (const check of await listServed(cx.reader, kube.NodeHealthChecks)) await nodeCheck(cx, check, nodes)
     return nodes.every(isReady) ? undefined : beat
   })
 }

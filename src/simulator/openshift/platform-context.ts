@@ -1,9 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Condition, Kind, KubeObject } from '../../lib/kube/object.ts'
-import { isNotFound } from '../../lib/kube/errors.ts'
 import type { ControllerContext } from '../machinery/controller.ts'
 import type { Faults } from '../machinery/machinery-faults.ts'
-import { filled } from '../placeholders.ts'
+import { fillTemplate } from '../placeholders.ts'
 import type { OpenShiftShape, PoolShape } from './openshift-shape.ts'
 import data from './platform.json' with { type: 'json' }
 
@@ -18,16 +17,6 @@ export const minute = 60_000
 /** After how many ms to look at what is due in `left` ms, by who ticks every so often and waits `delay` of it after any change. */
 export const nextTick = (left: number, { every, delay }: { every: number; delay: number }): number =>
   Math.ceil(left / every) * every - delay
-
-/** All of them; none where the cluster does not know the kind. Throws ApiError. */
-export async function listServed<T extends KubeObject>(cx: ControllerContext, kind: Kind<T>): Promise<T[]> {
-  try {
-    return await cx.reader.list(kind)
-  } catch (error) {
-    if (isNotFound(error)) return []
-    throw error
-  }
-}
 
 /**
  * Replaces the status of what was read, null fields included; nothing where it is that already. Throws ApiError 422 where
@@ -75,7 +64,7 @@ type Words = Readonly<Record<string, string | number | undefined>>
 
 /** A part of platform.json with these words in it. */
 export const platformData = <T>(template: unknown, words: Words): T =>
-  filled(template, { word: (name) => String(words[name] ?? '') })
+  fillTemplate(template, { word: (name) => String(words[name] ?? '') })
 
 /** A condition of platform.json; when it changed last is for who writes it to say. */
 export const stated = (name: keyof typeof data.conditions, words: Words = {}): Condition =>

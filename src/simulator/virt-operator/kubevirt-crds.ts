@@ -1,5 +1,5 @@
 import * as kube from '../kinds.ts'
-import { filled } from '../placeholders.ts'
+import { fillTemplate } from '../placeholders.ts'
 import table from './release-objects.json' with { type: 'json' }
 import { isAtLeast, type OperatorFaults } from './virt-operator-context.ts'
 import { kubeVirtDescription } from '../api/kinds/kubevirt-schema.ts'
@@ -21,7 +21,7 @@ interface Definition {
 
 /** KubeVirt's own is the first. */
 function definitions(version: string): kube.CustomResourceDefinition[] {
-  const rows = filled<Definition[]>(table.definitions, {
+  const rows = fillTemplate<Definition[]>(table.definitions, {
     word: String,
     isAtLeast: (minor) => isAtLeast(version, minor),
   })

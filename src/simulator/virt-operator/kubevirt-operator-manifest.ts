@@ -1,6 +1,6 @@
 import type * as kube from '../kinds.ts'
 import type { KubeObject } from '../../lib/kube/object.ts'
-import { filled } from '../placeholders.ts'
+import { fillTemplate } from '../placeholders.ts'
 import { kubeVirtDefinition } from './kubevirt-crds.ts'
 import table from './release-objects.json' with { type: 'json' }
 import { isAtLeast } from './virt-operator-context.ts'
@@ -18,7 +18,7 @@ export interface ManifestOptions {
 export function operatorManifest(version: string, options: ManifestOptions = {}): KubeObject[] {
   const { registry = 'quay.io/kubevirt', pinned = {}, namespace = 'kubevirt' } = options
   const words: Readonly<Record<string, string>> = { version, registry, namespace }
-  const [first, ...rest] = filled<KubeObject[]>(table.manifest, {
+  const [first, ...rest] = fillTemplate<KubeObject[]>(table.manifest, {
     word: (name) => words[name] ?? '',
     isAtLeast: (minor) => isAtLeast(version, minor),
   })

@@ -12,7 +12,7 @@ import {
   type Pass,
 } from './virt-operator-context.ts'
 import { customResources } from './kubevirt-crds.ts'
-import { filled } from '../placeholders.ts'
+import { fillTemplate } from '../placeholders.ts'
 import table from './release-objects.json' with { type: 'json' }
 import { between, type ControllerContext, foundIn, made, nameSuffix } from '../machinery/controller.ts'
 import { gzipSync } from 'node:zlib'
@@ -118,7 +118,7 @@ export const ofRelease = <T>(
   config: DeploymentConfig,
   words: Readonly<Record<string, string>> = {},
 ): T =>
-  filled(data, {
+  fillTemplate(data, {
     word: (name) => wordOf(name, config, words),
     isAtLeast: (minor) => isAtLeast(config.kubeVirtVersion, minor),
   })

@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts'
 import {
   type Cluster,
-  itemsOf,
+  everyItem,
   proxiedName,
   type Reader,
   type Ref,
@@ -141,7 +141,7 @@ function httpReader(requests: Requests, tools: Pick<ClusterTools, 'clock' | 'ran
         return { is: isUnserved(error) ? 'unserved' : 'absent' }
       }
     },
-    list: (kind, where) => itemsOf(pages(kind, where)),
+    list: (kind, where) => everyItem(pages(kind, where)),
     pages,
     watch: (kind, where, signal) => watchObjects(requests, { kind, where, signal }, tools),
     versions: async (group) => {

@@ -1,7 +1,7 @@
 import { ApiError } from '../errors.ts'
 import {
   type Access,
-  itemsOf,
+  everyItem,
   type Page,
   type Reader,
   type Reviewer,
@@ -64,7 +64,7 @@ export class RecordingReader implements Reader {
     return found
   }
 
-  readonly list: Reader['list'] = (kind, where) => itemsOf(this.pages(kind, where))
+  readonly list: Reader['list'] = (kind, where) => everyItem(this.pages(kind, where))
 
   async *pages<T extends KubeObject>(kind: Kind<T>, where: Where = {}): AsyncGenerator<Page<T>> {
     const question = questionOf(kind, where)
